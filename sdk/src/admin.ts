@@ -1,7 +1,8 @@
 import { type AuditApi, createAudit } from './admin/audit.ts'
-import { type AdminSettings, createCaller } from './admin/call.ts'
+import { createCaller } from './admin/call.ts'
 import { createSessions, type SessionsApi } from './admin/sessions.ts'
 import { createUsers, type UsersApi } from './admin/users.ts'
+import { onDemandKey } from './auth/api-key.ts'
 import { readSettings } from './auth/settings.ts'
 
 export { AdminError } from './admin/admin-error.ts'
@@ -25,8 +26,8 @@ export { SvcUnavailableError } from './svc-unavailable-error.ts'
 export interface AdminOptions {
   /** The address of svc as the backend reaches it. Default: `SVC_URL`. */
   url?: string | undefined
-  /** A key that `svc api-keys create` has made. */
-  apiKey: string
+  /** A key that `svc api-keys create` has made. Default: `SVC_API_KEY`. */
+  apiKey?: string | undefined
   /** How long one request may take, in milliseconds. Default: 5000. */
   timeoutMs?: number | undefined
 }
@@ -39,16 +40,12 @@ export interface Admin {
   audit: AuditApi
 }
 
-// Whatever a header could not carry, or a whole line of a file with the key in it, is no key.
-const readKey = (apiKey: string): string => {
-  if (/^svc_sk_[\w-]+$/.test(apiKey)) return apiKey
-  throw new TypeError('apiKey must be a key that "svc api-keys create" has made: it begins with svc_sk_')
-}
-
-/** Connects the backend of an application to the server API. Throws a `TypeError` for a wrong setting. */
-export const createAdmin = ({ apiKey, ...options }: AdminOptions): Admin => {
-  const { url, timeoutMs } = readSettings(options)
-  const settings: AdminSettings = { url, timeoutMs, apiKey: readKey(apiKey) }
-  const call = createCaller(settings)
+/**
+ * Connects the backend of an application to the server API. Throws a `TypeError` for a wrong setting. One that is missing
+ * is an error of the first call.
+ */
+export const createAdmin = ({ apiKey, ...options }: AdminOptions = {}): Admin => {
+  const { requireUrl, timeoutMs } = readSettings(options)
+  const call = createCaller({ requireUrl, timeoutMs, requireKey: onDemandKey(apiKey) })
   return { users: createUsers(call), sessions: createSessions(call), audit: createAudit(call) }
 }

@@ -1,5 +1,6 @@
 export type { GuardOptions } from './guard/guard.ts'
 export { authProxy, type ProxyRequest } from './next/auth-proxy.ts'
+export { getUser, type GetUserOptions } from './next/get-user.ts'
 export {
   type RequireUserOptions,
   type RouteHandler,

@@ -76,7 +76,10 @@ for (const { name, example } of running) {
     test('a visitor signs up on the way to the protected page, sends its form, logs out, and logs in', async () => {
       const { page, path } = member
       await page.goto('/')
-      assert.equal(await page.getByRole('link', { name: 'Log in' }).getAttribute('href'), '/auth/login?return_to=%2Fnotes')
+      assert.equal(
+        await page.getByRole('link', { name: 'Log in' }).getAttribute('href'),
+        '/auth/login?return_to=%2Fnotes',
+      )
       const { email, password, username } = await signUpOnTheWay(member)
       await addNote(member, '<b>bread</b> & "butter"')
       await page.goto('/')

@@ -51,6 +51,18 @@ const tests = ({ url, svc }: RunningExample): void => {
       })
     }
   }
+
+  test('a public page goes on in an outage, and says of nobody that they are signed out', async (t) => {
+    const { page, context } = await open(t)
+    await context.addCookies(cookiesOf((await signedUp(svc)).agent))
+    await page.goto('/')
+    await page.getByText('Hello, ').waitFor()
+    await svc.stop()
+    assert.equal((await page.goto('/'))?.status(), 200)
+    assert.equal(await page.getByText('Hello, ').count(), 0)
+    assert.equal(await page.getByRole('link', { name: 'Log in' }).count(), 0)
+    await svc.restart()
+  })
 }
 
 const browser = await launchChrome()
@@ -58,5 +70,5 @@ after(() => browser.close())
 
 if (canRun('nextjs')) {
   const example = await startExample({ name: 'nextjs', runtime: 'next' })
-  describe('examples/nextjs', () => tests(example))
+  describe('examples/nextjs', { concurrency: false }, () => tests(example))
 }

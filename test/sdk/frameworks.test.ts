@@ -4,6 +4,7 @@ import { Agent, request as sendRequest } from 'node:http'
 import { describe, test } from 'node:test'
 import { currentUser, logOut, signedUp } from '../support/client/accounts.ts'
 import { createUserAgent, type UserAgent } from '../support/client/user-agent.ts'
+import type { SvcUnavailableError } from '../../sdk/src/server.ts'
 import { FRAMEWORKS, LINES } from '../support/sdk/frameworks.ts'
 import { startService } from '../support/service/service.ts'
 
@@ -86,7 +87,12 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
     })
 
     test('answers 503 in an outage, and never as if the user were signed out', async (t) => {
-      const application = createUserAgent({ url: await start(t, { url: 'http://127.0.0.1:1' }) })
+      const told: SvcUnavailableError[] = []
+      const options = {
+        url: 'http://127.0.0.1:1',
+        onUnavailable: (error: SvcUnavailableError) => void told.push(error),
+      }
+      const application = createUserAgent({ url: await start(t, options) })
       for (const [path, headers] of [
         ['/members/me', NAVIGATE],
         ['/members/me', FETCH],
@@ -96,6 +102,7 @@ for (const [name, start] of Object.entries(FRAMEWORKS)) {
         assert.equal(answer.status, 503)
         assert.equal(answer.headers['retry-after'], '2')
       }
+      assert.equal(told.length, name === 'plain Node' ? 0 : 3)
     })
 
     test('lets everybody through where a user is not required', async (t) => {

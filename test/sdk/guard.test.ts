@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createGuard } from '../../sdk/src/guard/guard.ts'
-import { createAuth } from '../../sdk/src/server.ts'
+import { createAuth, SvcUnavailableError } from '../../sdk/src/server.ts'
 import { PAGE_CASES } from '../support/client/page-cases.ts'
 
 const guard = createGuard({ url: 'http://127.0.0.1:1' })
@@ -24,6 +24,35 @@ describe('a visitor who is not signed in', () => {
     const { refusal } = await guard.requireUser(request)
     assert.match(refusal?.body ?? '', /Log in \(opens in a new tab\)<\/a>, then reload this page to send it again\./)
     assert.match(refusal?.body ?? '', /href="\/auth\/login\?return_to=%2Forders%3Fx%3D%22%3E%3Cb%3E%26y%3D'"/)
+  })
+})
+
+describe('an outage', () => {
+  const cookie = { headers: { cookie: 'svc_access=a' } }
+
+  test('is printed once in ten seconds, with the address and the cause', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 })
+    const print = t.mock.method(console, 'error', () => {})
+    for (let request = 0; request < 3; request++) await guard.loadUser({ ...cookie })
+    assert.equal(print.mock.callCount(), 1)
+    assert.match(
+      String(print.mock.calls[0]?.arguments[0]),
+      /^@svc\/sdk: svc at http:\/\/127\.0\.0\.1:1 cannot be asked who the user is: fetch failed: \S/,
+    )
+    t.mock.timers.tick(10_000)
+    await guard.requireUser({ ...cookie })
+    assert.equal(print.mock.callCount(), 2)
+  })
+
+  test('is told to the application each time, and not printed then', async (t) => {
+    const print = t.mock.method(console, 'error', () => {})
+    const told: SvcUnavailableError[] = []
+    const { loadUser } = createGuard({ url: 'http://127.0.0.1:1', onUnavailable: (error) => void told.push(error) })
+    await loadUser({ ...cookie })
+    await loadUser({ ...cookie })
+    assert.equal(told.length, 2)
+    assert.ok(told.every((error) => error instanceof SvcUnavailableError))
+    assert.equal(print.mock.callCount(), 0)
   })
 })
 

@@ -118,7 +118,7 @@ const bundle = async (code: string): Promise<string> => {
     platform: 'neutral',
     write: false,
     logLevel: 'silent',
-    external: ['jose', 'node:*', 'next/*'],
+    external: ['jose', 'node:*', 'next/*', 'react'],
   })
   return outputFiles[0]?.text ?? ''
 }

@@ -94,6 +94,30 @@ describe('getUser', () => {
     }
   })
 
+  test('asks where fetch knows no caches, as that of Cloudflare Workers before 2024-11-11', async (t) => {
+    const recorder = await startRecorder(t)
+    const { Request: Genuine, fetch: genuine } = globalThis
+    const refuse = (init?: RequestInit): void => {
+      if (init?.cache !== undefined)
+        throw new Error("The 'cache' field on 'RequestInitializerDict' is not implemented.")
+    }
+    t.mock.method(globalThis, 'fetch', (input: string, init?: RequestInit) => {
+      refuse(init)
+      return genuine(input, init)
+    })
+    t.mock.property(
+      globalThis,
+      'Request',
+      class extends Genuine {
+        constructor(input: string, init?: RequestInit) {
+          refuse(init)
+          super(input, init)
+        }
+      },
+    )
+    assert.ok(await recorder.auth.getUser({ headers: { cookie: 'svc_access=a' } }))
+  })
+
   test('sends the cookies of svc and nothing else of the request', async (t) => {
     const recorder = await startRecorder(t)
     const own = 'svc_access=a; __Host-svc_csrf=b; __Secure-svc_device="c d"; svc_access=e'
@@ -113,8 +137,14 @@ describe('getUser', () => {
     assert.equal(recorder.asked.length, 1)
     await recorder.auth.getUser(requestWith('svc_access=a'))
     assert.equal(recorder.asked.length, 2)
+    // The request of a WebSocket lives as long as the connection.
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    t.mock.timers.tick(1000)
+    await Promise.all([recorder.auth.getUser(request), recorder.auth.getUser(request)])
+    assert.equal(recorder.asked.length, 3)
+    t.mock.timers.reset()
     assert.equal(await recorder.auth.getUser(requestWith('session=svc_access')), null)
-    assert.equal(recorder.asked.length, 2)
+    assert.equal(recorder.asked.length, 3)
   })
 
   test('says that svc is unavailable where it does not answer as svc', async (t) => {

@@ -1,24 +1,54 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { type AuthOptions, createAuth } from '../../sdk/src/server.ts'
+import { createAdmin } from '../../sdk/src/admin.ts'
+import { createGuard } from '../../sdk/src/guard/guard.ts'
+import { type AuthOptions, createAuth, SvcUnavailableError } from '../../sdk/src/server.ts'
 
-const NAMES = ['SVC_URL', 'SVC_BASE_URL', 'NODE_ENV'] as const
+const NAMES = ['SVC_URL', 'SVC_BASE_URL', 'SVC_API_KEY', 'NODE_ENV'] as const
 const before = { ...process.env }
+
+const asks = (auth = createAuth()) => auth.getUser({ headers: {} })
+const MISSING = { name: 'TypeError', message: /option "url" or set SVC_URL/ }
 
 beforeEach(() => {
   for (const name of NAMES) delete process.env[name]
 })
 afterEach(() => void Object.assign(process.env, before))
 
-test('without an address, the loopback address holds, except in production', () => {
-  assert.ok(createAuth())
+test('without an address, the loopback address holds, except in production', async () => {
+  assert.equal(await asks(), null)
   process.env.NODE_ENV = 'production'
-  assert.throws(() => createAuth(), /option "url" or set SVC_URL/)
+  await assert.rejects(asks(), MISSING)
   process.env.SVC_URL = ''
-  assert.throws(() => createAuth(), /SVC_URL/, 'an empty variable counts as unset')
+  await assert.rejects(asks(), MISSING, 'an empty variable counts as unset')
   process.env.SVC_URL = 'http://svc:8080'
-  assert.ok(createAuth())
+  assert.equal(await asks(), null)
+})
+
+test('modules that connect to svc load without the environment that they will run in, as in a build', async () => {
+  process.env.NODE_ENV = 'production'
+  const [auth, admin, guard] = [createAuth(), createAdmin(), createGuard({})]
+  await assert.rejects(asks(auth), MISSING)
+  await assert.rejects(auth.verifyAccessToken('x'), { name: 'TypeError', message: /set SVC_BASE_URL/ })
+  await assert.rejects(guard.requireUser({ headers: {} }), MISSING)
+  await assert.rejects(admin.users.get('1'), { name: 'TypeError', message: /option "apiKey" or set SVC_API_KEY/ })
+  Object.assign(process.env, { SVC_URL: 'http://127.0.0.1:1', SVC_API_KEY: 'svc_sk_x' })
+  assert.equal(await asks(auth), null)
+  await assert.rejects(admin.users.get('1'), SvcUnavailableError)
+})
+
+test('a runtime without variables, or without a machine, has no svc on its loopback address', async (t) => {
+  const { env } = process
+  t.after(() => {
+    process.env = env
+    Reflect.deleteProperty(navigator, 'userAgent')
+  })
+  process.env = {}
+  await assert.rejects(asks(), MISSING)
+  process.env = env
+  Object.defineProperty(navigator, 'userAgent', { value: 'Cloudflare-Workers', configurable: true })
+  await assert.rejects(asks(), MISSING)
 })
 
 test('a wrong setting is named with what it accepts', () => {
@@ -36,6 +66,8 @@ test('a wrong setting is named with what it accepts', () => {
   for (const [options, message] of wrong) assert.throws(() => createAuth(options), { name: 'TypeError', message })
   process.env.SVC_URL = 'ftp://svc'
   assert.throws(() => createAuth(), /^TypeError: SVC_URL must be/)
+  process.env.SVC_API_KEY = 'secret'
+  assert.throws(() => createAdmin({ url: 'http://svc:8080' }), /^TypeError: SVC_API_KEY must be a key/)
   assert.ok(createAuth({ url: 'http://svc:8080/' }), 'the option counts, and a slash at its end is no path')
 })
 

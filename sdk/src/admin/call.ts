@@ -1,9 +1,11 @@
+import { noStore } from '../auth/no-store.ts'
 import { readRetryAfter, SvcUnavailableError } from '../svc-unavailable-error.ts'
 import { AdminError, readAdminError } from './admin-error.ts'
 
 export interface AdminSettings {
-  url: string
-  apiKey: string
+  /** Throws a `TypeError` where it is missing; so does the next one. */
+  requireUrl(): string
+  requireKey(): string
   timeoutMs: number
 }
 
@@ -73,18 +75,18 @@ const readIdempotencyKey = ({ method, idempotencyKey }: Call): string | undefine
 }
 
 /** A call as `fetch` takes it, the same for each try. */
-const prepare = ({ url, apiKey }: AdminSettings, call: Call): Prepared => {
+const prepare = ({ requireUrl, requireKey }: AdminSettings, call: Call): Prepared => {
   const { method, body } = call
   const idempotencyKey = readIdempotencyKey(call)
   const headers = {
-    authorization: `Bearer ${apiKey}`,
+    authorization: `Bearer ${requireKey()}`,
     accept: 'application/json',
     ...(body && { 'content-type': 'application/json' }),
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
   }
   // The key of the API goes to svc and to nobody else.
-  const init: RequestInit = { method, headers, redirect: 'manual', cache: 'no-store' }
-  return { address: addressOf(url, call), init: body ? { ...init, body: JSON.stringify(body) } : init }
+  const init: RequestInit = { method, headers, redirect: 'manual', ...noStore() }
+  return { address: addressOf(requireUrl(), call), init: body ? { ...init, body: JSON.stringify(body) } : init }
 }
 
 const send = async ({ address, init }: Prepared, timeoutMs: number): Promise<Answer> => {
@@ -126,7 +128,7 @@ export const createCaller =
     for (let attempt = 1; ; attempt++) {
       const answer = await send(prepared, settings.timeoutMs).catch((cause: unknown) => {
         if (attempt < TRIES) return undefined
-        throw new SvcUnavailableError(`svc at ${settings.url} cannot be reached`, { cause })
+        throw new SvcUnavailableError(`svc at ${settings.requireUrl()} cannot be reached`, { cause })
       })
       if (answer && isSuccess(answer)) return answer.value as T
       if (answer && (attempt === TRIES || !isWorthAnotherTry(answer))) throw failureOf(answer, call)

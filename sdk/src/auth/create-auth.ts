@@ -1,6 +1,7 @@
 import { loginUrl, stepUpUrl } from '../request/login-url.ts'
 import type { RequestSource } from '../request/source.ts'
 import type { User } from '../user.ts'
+import { askOnce } from './ask-once.ts'
 import { findUser } from './find-user.ts'
 import { type AuthOptions, readSettings } from './settings.ts'
 import { type AccessTokenClaims, createVerifier } from './verify-access-token.ts'
@@ -8,8 +9,8 @@ import { type AccessTokenClaims, createVerifier } from './verify-access-token.ts
 /** What an application asks svc on the server. */
 export interface Auth {
   /**
-   * The user of a request, or null when nobody is signed in. Asks svc once for each request object. Throws
-   * `SvcUnavailableError` when svc cannot say.
+   * The user of a request, or null when nobody is signed in. Asks svc once for each request object, and again a second
+   * later, for connections that last. Throws `SvcUnavailableError` when svc cannot say.
    */
   getUser(source: RequestSource): Promise<User | null>
   /**
@@ -26,31 +27,18 @@ export interface Auth {
   stepUpUrl(to: RequestSource | string): string
 }
 
-type Questions = WeakMap<object, Promise<User | null>>
-
-/** By the address of svc, so that a middleware and the handler behind it share what they ask. */
-const questionsTo = new Map<string, Questions>()
-
-const findQuestions = (url: string): Questions => {
-  const questions = questionsTo.get(url) ?? new WeakMap<object, Promise<User | null>>()
-  questionsTo.set(url, questions)
-  return questions
-}
-
-/** Connects an application to svc. Throws a `TypeError` for a setting that is missing or wrong. */
+/**
+ * Connects an application to svc. Throws a `TypeError` for a setting that is wrong. One that is missing is an error of
+ * the first question, so that modules can be loaded without the environment that they will run in.
+ */
 export const createAuth = (options: AuthOptions = {}): Auth => {
   const settings = readSettings(options)
-  const questions = findQuestions(settings.url)
   return {
-    getUser(source) {
+    async getUser(source) {
       if (typeof source !== 'object' || source === null) {
-        return Promise.reject(new TypeError('getUser takes a request, its headers, or an object with headers'))
+        throw new TypeError('getUser takes a request, its headers, or an object with headers')
       }
-      const asked = questions.get(source)
-      if (asked) return asked
-      const question = findUser(settings, source)
-      questions.set(source, question)
-      return question
+      return askOnce(settings.requireUrl(), source, () => findUser(settings, source))
     },
     verifyAccessToken: createVerifier(settings),
     loginUrl,

@@ -2,14 +2,14 @@ import type { RequestSource } from '../request/source.ts'
 import { svcCookiesOf } from '../request/svc-cookies.ts'
 import { readRetryAfter, SvcUnavailableError } from '../svc-unavailable-error.ts'
 import { toUser, type User } from '../user.ts'
+import { noStore } from './no-store.ts'
 import type { AuthSettings } from './settings.ts'
 
 const USER_PATH = '/auth/api/v1/user'
 
-type Asked = Pick<AuthSettings, 'url' | 'timeoutMs'>
-
 const ask = async (
-  { url, timeoutMs }: Asked,
+  url: string,
+  { timeoutMs }: AuthSettings,
   cookie: string,
 ): Promise<{ status: number; text: string; headers: Headers }> => {
   try {
@@ -17,7 +17,7 @@ const ask = async (
       headers: { cookie, accept: 'application/json' },
       // The cookies of the user go to svc and to nobody else.
       redirect: 'manual',
-      cache: 'no-store',
+      ...noStore(),
       signal: AbortSignal.timeout(timeoutMs),
     })
     return { status: response.status, text: await response.text(), headers: response.headers }
@@ -37,13 +37,14 @@ const parseUser = (text: string, headers: Headers, url: string): User => {
 }
 
 /** The user of a request, or null when nobody is signed in. Throws `SvcUnavailableError` when svc cannot say. */
-export const findUser = async (settings: Asked, source: RequestSource): Promise<User | null> => {
+export const findUser = async (settings: AuthSettings, source: RequestSource): Promise<User | null> => {
   const cookie = svcCookiesOf(source)
   if (cookie === '') return null
-  const { status, text, headers } = await ask(settings, cookie)
-  if (status === 200) return parseUser(text, headers, settings.url)
+  const url = settings.requireUrl()
+  const { status, text, headers } = await ask(url, settings, cookie)
+  if (status === 200) return parseUser(text, headers, url)
   if (status === 401) return null
-  throw new SvcUnavailableError(`svc at ${settings.url} answered ${status} when it was asked who the user is`, {
+  throw new SvcUnavailableError(`svc at ${url} answered ${status} when it was asked who the user is`, {
     retryAfter: readRetryAfter(headers.get('retry-after')),
   })
 }

@@ -1,3 +1,6 @@
+import { isDevelopment, readVariable } from '../environment.ts'
+import { onDemand } from './on-demand.ts'
+
 /** How an application reaches svc. Each setting that is left out comes from the environment, or has a default. */
 export interface AuthOptions {
   /** The address of svc as the backend reaches it, such as `http://127.0.0.1:8080`. Default: `SVC_URL`. */
@@ -12,9 +15,13 @@ export interface AuthOptions {
 
 /** The options, complete and checked. */
 export interface AuthSettings {
-  url: string
-  /** Undefined until it is needed: only the verification of tokens asks for it. */
-  issuer: string | undefined
+  /**
+   * The address of svc. Throws a `TypeError` where it is missing: at the first question, since a build loads modules
+   * without the environment that they will run in.
+   */
+  requireUrl(): string
+  /** The public origin. Throws a `TypeError` where it is missing: only the verification of tokens asks for it. */
+  requireIssuer(): string
   audience: string
   timeoutMs: number
 }
@@ -23,18 +30,6 @@ const DEVELOPMENT_URL = 'http://127.0.0.1:8080'
 const DEFAULT_TIMEOUT_MS = 5000
 /** What a timer can hold. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
-
-type Environment = Record<string, string | undefined>
-
-// Not every runtime has an environment, and one may refuse to show it.
-const readEnvironment = (): Environment | undefined => {
-  try {
-    const { env } = (globalThis as { process?: { env?: Environment } }).process ?? {}
-    return env && { SVC_URL: env.SVC_URL, SVC_BASE_URL: env.SVC_BASE_URL, NODE_ENV: env.NODE_ENV }
-  } catch {
-    return undefined
-  }
-}
 
 const originOf = (text: string, name: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -45,14 +40,11 @@ const originOf = (text: string, name: string): string => {
   return url.origin
 }
 
-const readUrl = (given: string | undefined, environment: Environment | undefined): string => {
-  const text = given ?? (environment?.SVC_URL || undefined)
+const readUrl = (given: string | undefined): string | undefined => {
+  const text = given ?? readVariable('SVC_URL')
   if (text !== undefined) return originOf(text, given === undefined ? 'SVC_URL' : 'url')
   // Where svc is somewhere else, this address may belong to any program.
-  if (environment && environment.NODE_ENV !== 'production') return DEVELOPMENT_URL
-  throw new TypeError(
-    `The address of svc is missing: give the option "url" or set SVC_URL. Only in development is it ${DEVELOPMENT_URL} by default.`,
-  )
+  return isDevelopment() ? DEVELOPMENT_URL : undefined
 }
 
 const readTimeout = (timeoutMs: number = DEFAULT_TIMEOUT_MS): number => {
@@ -66,18 +58,21 @@ const readAudience = (audience: string = 'app'): string => {
 }
 
 /** The public origin, by the option or by `SVC_BASE_URL`; undefined when neither is there. */
-export const readIssuer = (given: string | undefined, environment = readEnvironment()): string | undefined => {
-  const text = given ?? (environment?.SVC_BASE_URL || undefined)
+export const readIssuer = (given: string | undefined): string | undefined => {
+  const text = given ?? readVariable('SVC_BASE_URL')
   return text === undefined ? undefined : originOf(text, given === undefined ? 'SVC_BASE_URL' : 'issuer')
 }
 
-/** Completes the options. Throws a `TypeError` that names the option and the variable. */
-export const readSettings = ({ url, issuer, audience, timeoutMs }: AuthOptions): AuthSettings => {
-  const environment = readEnvironment()
-  return {
-    url: readUrl(url, environment),
-    issuer: readIssuer(issuer, environment),
-    audience: readAudience(audience),
-    timeoutMs: readTimeout(timeoutMs),
-  }
-}
+/** Completes the options. Throws a `TypeError` that names the option and the variable of one that is wrong. */
+export const readSettings = ({ url, issuer, audience, timeoutMs }: AuthOptions): AuthSettings => ({
+  requireUrl: onDemand(
+    () => readUrl(url),
+    `The address of svc is missing: give the option "url" or set SVC_URL. Only in development is it ${DEVELOPMENT_URL} by default.`,
+  ),
+  requireIssuer: onDemand(
+    () => readIssuer(issuer),
+    'The issuer is missing: give the option "issuer" or set SVC_BASE_URL to the public origin of svc.',
+  ),
+  audience: readAudience(audience),
+  timeoutMs: readTimeout(timeoutMs),
+})

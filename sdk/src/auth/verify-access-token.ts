@@ -34,7 +34,8 @@ const ASK_AGAIN_AFTER_MS = 5000
 const REQUIRED_CLAIMS = ['sub', 'aud', 'sid', 'roles', 'iat', 'exp', 'jti']
 
 /** Keys from svc. A failure to fetch them says nothing about the token. */
-const createKeys = ({ url, timeoutMs }: AuthSettings): JWTVerifyGetKey => {
+const createKeys = ({ requireUrl, timeoutMs }: AuthSettings): JWTVerifyGetKey => {
+  const url = requireUrl()
   const keys = createRemoteJWKSet(new URL('/auth/.well-known/jwks.json', url), {
     timeoutDuration: timeoutMs,
     cacheMaxAge: KEEP_KEYS_MS,
@@ -50,18 +51,11 @@ const createKeys = ({ url, timeoutMs }: AuthSettings): JWTVerifyGetKey => {
   }
 }
 
-const requireIssuer = ({ issuer }: AuthSettings): string => {
-  if (issuer !== undefined) return issuer
-  throw new TypeError(
-    'The issuer is missing: give the option "issuer" or set SVC_BASE_URL to the public origin of svc.',
-  )
-}
-
 /** Verifies access tokens without asking svc each time; the keys are fetched at the first one and then cached. */
 export const createVerifier = (settings: AuthSettings): ((token: string) => Promise<AccessTokenClaims>) => {
   let keys: JWTVerifyGetKey | undefined
   return async (token) => {
-    const issuer = requireIssuer(settings)
+    const issuer = settings.requireIssuer()
     keys ??= createKeys(settings)
     const { audience } = settings
     const expected = { issuer, audience, algorithms: ['ES256'], typ: 'at+jwt', requiredClaims: REQUIRED_CLAIMS }

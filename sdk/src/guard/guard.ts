@@ -3,10 +3,11 @@ import type { AuthOptions } from '../auth/settings.ts'
 import type { RequestSource } from '../request/source.ts'
 import { SvcUnavailableError } from '../svc-unavailable-error.ts'
 import type { User } from '../user.ts'
+import { type OutageOptions, printOutage } from './outage.ts'
 import { type Refusal, refuseDuringOutage, refuseVisitor } from './refusal.ts'
 
 /** How a framework reaches svc: by the options of `createAuth`, or by what `createAuth` returned. */
-export interface GuardOptions extends AuthOptions {
+export interface GuardOptions extends AuthOptions, OutageOptions {
   auth?: Auth | undefined
 }
 
@@ -21,16 +22,17 @@ export interface Guard {
   loadUser(source: RequestSource): Promise<Admission<User | null>>
 }
 
-/** The guard of one framework. Throws a `TypeError` for a setting that is missing or wrong. */
-export const createGuard = ({ auth, ...options }: GuardOptions): Guard => {
+/** The guard of one framework. Throws a `TypeError` for a setting that is wrong. */
+export const createGuard = ({ auth, onUnavailable = printOutage, ...options }: GuardOptions): Guard => {
   const { getUser } = auth ?? createAuth(options)
 
   const loadUser = async (source: RequestSource): Promise<Admission<User | null>> => {
     try {
       return { user: await getUser(source) }
     } catch (error) {
-      if (error instanceof SvcUnavailableError) return { refusal: refuseDuringOutage(source, error) }
-      throw error
+      if (!(error instanceof SvcUnavailableError)) throw error
+      onUnavailable(error)
+      return { refusal: refuseDuringOutage(source, error) }
     }
   }
 

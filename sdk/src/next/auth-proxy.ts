@@ -1,6 +1,6 @@
 import { NextResponse } from 'next/server'
 import { readIssuer } from '../auth/settings.ts'
-import { createGuard, type Guard, type GuardOptions } from '../guard/guard.ts'
+import { createGuard, type GuardOptions } from '../guard/guard.ts'
 import { toResponse } from '../guard/refusal-response.ts'
 import { isRouterRequest } from './router-request.ts'
 
@@ -33,11 +33,9 @@ const nothingForRouter = (): Response => new Response(null, { status: 204, heade
  * and routes call `requireUser` themselves.
  */
 export const authProxy = (options: GuardOptions = {}): ((request: ProxyRequest) => Promise<Response>) => {
-  let guard: Guard | undefined
+  const guard = createGuard(options)
   return async (request) => {
     if (isOpen(request.nextUrl.pathname)) return NextResponse.next()
-    // At the first request: a build loads this file without the environment that it will run in.
-    guard ??= createGuard(options)
     const { refusal } = await guard.requireUser(request)
     if (refusal?.status === 401 && isRouterRequest(request.headers)) return nothingForRouter()
     if (refusal) return toAbsolute(toResponse(refusal), readIssuer(options.issuer) ?? request.url)

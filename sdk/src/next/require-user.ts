@@ -1,17 +1,16 @@
 import { headers } from 'next/headers'
 import { redirect } from 'next/navigation'
-import { type Auth, createAuth } from '../auth/create-auth.ts'
 import { createGuard } from '../guard/guard.ts'
 import { toResponse } from '../guard/refusal-response.ts'
 import { loginUrlTo } from '../request/login-url.ts'
 import { isNavigation } from '../request/page.ts'
+import { SvcUnavailableError } from '../svc-unavailable-error.ts'
 import type { User } from '../user.ts'
 import { PATH_HEADER } from './auth-proxy.ts'
+import { findAuth, type GetUserOptions } from './get-user.ts'
 import { isRendering } from './rendering.ts'
 
-export interface RequireUserOptions {
-  /** What `createAuth` returned. By default, the environment says how to reach svc. */
-  auth?: Auth | undefined
+export interface RequireUserOptions extends GetUserOptions {
   /** Where the login page leads back to: by default the page itself where `authProxy` runs, and `/` elsewhere. */
   returnTo?: string | undefined
 }
@@ -30,18 +29,23 @@ export type RouteHandler<Asked extends Request, Context> = (request: Asked, cont
 const unauthorized = (): Error =>
   Object.assign(new Error('Nobody is signed in.'), { digest: 'NEXT_HTTP_ERROR_FALLBACK;401' })
 
-let sharedAuth: Auth | undefined
-
-// At the first request: a build loads the pages without the environment that they will run in.
-const findAuth = ({ auth }: RequireUserOptions): Auth => auth ?? (sharedAuth ??= createAuth())
-
 // Next.js tells no method; what is sent has a type, and a script that sends an action has a header of its own.
 const isSent = (received: Headers): boolean => received.has('next-action') || received.has('content-type')
+
+// Next.js prints what a page throws.
+const askOrTell = async (received: Headers, options: RequireUserOptions): Promise<User | null> => {
+  try {
+    return await findAuth(options).getUser(received)
+  } catch (error) {
+    if (error instanceof SvcUnavailableError) options.onUnavailable?.(error)
+    throw error
+  }
+}
 
 const requireCurrentUser = async (options: RequireUserOptions): Promise<User> => {
   const isPage = isRendering()
   const received = await headers()
-  const user = await findAuth(options).getUser(received)
+  const user = await askOrTell(received, options)
   if (user) return user
   // A `<Link>` fetches a page as any script would, and Next.js tells a page nothing of it.
   if (isSent(received) || !(isPage || isNavigation(received))) throw unauthorized()
@@ -54,7 +58,7 @@ const wrap =
     options: RequireUserOptions,
   ): RouteHandler<Asked, Context> =>
   async (request, context) => {
-    const { user, refusal } = await createGuard({ auth: findAuth(options) }).requireUser(request)
+    const { user, refusal } = await createGuard({ ...options, auth: findAuth(options) }).requireUser(request)
     return refusal ? toResponse(refusal) : handler(request, user, context)
   }
 

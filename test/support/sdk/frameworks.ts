@@ -20,7 +20,9 @@ async function* lines(): AsyncGenerator<string> {
   }
 }
 
-type Start = (t: TestContext, options: { url: string }) => Promise<string>
+type Options = { url: string; onUnavailable?: (error: SvcUnavailableError) => void }
+
+type Start = (t: TestContext, options: Options) => Promise<string>
 
 const startExpress: Start = (t, options) => {
   const app = express()
