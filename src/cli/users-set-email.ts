@@ -5,27 +5,32 @@ import type { CommandContext } from './command-context.ts'
 
 interface SetEmailOptions extends JsonOption {
   verified?: boolean
+  stolen?: boolean
 }
 
 const HELP = `
 Links that were sent before no longer work. While mail is on, the old address gets a message
 with a link that undoes the change, if it was confirmed; for 72 hours nobody else can take it.
-Without --verified the new address counts as not confirmed.`
+With --stolen, or if the account is disabled, it gets no message, every link that would put
+another address back ends, and so do all sessions. Also with the address that the account has.
+Without --verified a new address counts as not confirmed.`
 
 /** `svc users set-email`: the same as a change by the user, without a link to the new address. */
 export const addUsersSetEmail = (users: Command, context: CommandContext): void => {
   const setEmail = addCommand(users, 'set-email <user> <email>', 'change the email address of an account', [
     'svc users set-email ada ada@new.example',
     'svc users set-email ada ada@new.example --verified',
+    'svc users set-email ada ada@new.example --verified --stolen',
   ])
     .addHelpText('after', HELP)
     .option('--verified', 'you know that the address belongs to the user')
-  withJson(setEmail).action((name: string, email: string, { verified = false, json }: SetEmailOptions) =>
+    .option('--stolen', 'other addresses of the account may belong to a thief')
+  withJson(setEmail).action((name: string, email: string, { verified = false, stolen, json }: SetEmailOptions) =>
     changeUser(context, name, {
       command: 'users set-email',
       event: 'email_change',
       json,
-      apply: ({ recovery }, { id }) => recovery.emailChanges.set(id, email, { verified }),
+      apply: ({ recovery }, { id }) => recovery.emailChanges.set(id, email, { verified, stolen }),
       result: (user) => `The email address is ${user.email} now${verified ? ', and confirmed' : ''}.`,
     }),
   )

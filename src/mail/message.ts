@@ -46,19 +46,22 @@ type LinkMessage =
   /** To the old address (`email`), when a change of address is requested, and again when it is made. */
   | (NoticeContext & TimedLink & { kind: 'undo'; step: 'requested' | 'changed'; newEmail: string })
 
-/** What happened to an account. `NoticeContext` says when, by whom and from where. */
+/**
+ * What happened to an account. `NoticeContext` says when, by whom and from where. `notMe` is missing in a copy for an
+ * address that an operator has left.
+ */
 export type Notice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }
   | { kind: 'username_changed'; oldUsername: string; newUsername: string }
   /** `set`: it had none. `reset`: by a link that was sent or handed over. */
   | { kind: 'password_changed'; how: 'changed' | 'set' | 'reset' }
   /** `provider` is its label, as the operator configured it. */
-  | { kind: 'provider_connected'; provider: string; notMe: TimedLink }
+  | { kind: 'provider_connected'; provider: string; notMe?: TimedLink | undefined }
   | { kind: 'provider_removed'; provider: string }
   /** `name` as the service or the user named it. */
-  | { kind: 'passkey_added'; name: string; notMe: TimedLink }
+  | { kind: 'passkey_added'; name: string; notMe?: TimedLink | undefined }
   | { kind: 'passkey_removed'; name: string }
-  | { kind: 'second_factor_set_up'; notMe: TimedLink }
+  | { kind: 'second_factor_set_up'; notMe?: TimedLink | undefined }
   | { kind: 'second_factor_removed' }
   /** By an operator. `codes`: there was an authenticator app. `passkeys`: names of those that went too. */
   | { kind: 'second_factor_reset'; codes: boolean; passkeys: string[] }
@@ -71,7 +74,7 @@ export type Notice =
   | { kind: 'account_taken_over' }
   /** Too many failed logins to the account. A message that an earlier version has stored does not say which. */
   | { kind: 'login_limited'; logins?: LimitedLoginsOfAccount }
-  | { kind: 'new_browser'; notMe: TimedLink }
+  | { kind: 'new_browser'; notMe?: TimedLink | undefined }
 
 export type NoticeMessage = Notice & NoticeContext
 

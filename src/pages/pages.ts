@@ -13,13 +13,13 @@ import {
   createForgotWithoutMailPage,
   createLinkSentPage,
 } from './recovery/forgot-password.ts'
-import type { NewEmailView, UndoEmailView } from './recovery/email-views.ts'
+import type { NewEmailView, UndoEmailView, UndoWaitsView } from './recovery/email-views.ts'
 import { createNewEmailConfirmedPage, createNewEmailPage, createNewEmailTakenPage } from './recovery/new-email.ts'
 import { createNotMePage } from './recovery/not-me.ts'
 import { createInvitationPage } from './recovery/invitation.ts'
 import { createOtherWaysInPage } from './recovery/other-ways-in.ts'
 import { createResetPasswordPage } from './recovery/reset-password.ts'
-import { createUndoEmailPage, createUndoneButDisabledPage } from './recovery/undo-email.ts'
+import { createUndoEmailPage, createUndoWaitsPage } from './recovery/undo-email.ts'
 import { createVerificationPages, type VerificationPages } from './recovery/verification-pages.ts'
 import type {
   ForgotPasswordView,
@@ -89,7 +89,7 @@ export interface Pages extends Frame, VerificationPages {
   newEmailConfirmed(newEmail: string): string
   newEmailTaken(view: Pick<NewEmailView, 'email' | 'newEmail'>): string
   undoEmail(view: UndoEmailView): string
-  emailUndoneButDisabled(email: string): string
+  undoWaits(view: UndoWaitsView): string
   secondFactor(view: SecondFactorView): string
   recoveryCodes(view: RecoveryCodesView): string
   /** A text file. */
@@ -126,7 +126,7 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     newEmailConfirmed: createNewEmailConfirmedPage(layout),
     newEmailTaken: createNewEmailTakenPage(layout),
     undoEmail: createUndoEmailPage(layout),
-    emailUndoneButDisabled: createUndoneButDisabledPage(layout),
+    undoWaits: createUndoWaitsPage(layout),
     secondFactor: createSecondFactorPage(layout),
     recoveryCodes: createRecoveryCodesPage(layout),
     recoveryCodesFile: createRecoveryCodesFile(layout),

@@ -1,11 +1,10 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import { type Caller, userDeviceOf } from '../lib/caller.ts'
-import { type Email, readEmail } from '../lib/email-address.ts'
-import { AppError } from '../lib/errors.ts'
+import type { Email } from '../lib/email-address.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import { requireEmail } from '../users/email.ts'
@@ -13,9 +12,18 @@ import { changeEvents, changesOf } from '../users/change-events.ts'
 import { deleteEndedReservations, updateEmail } from '../users/email-store.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { lockUserToChange, requireUserById, type UserRecord } from '../users/user-store.ts'
-import type { Link } from './link.ts'
+import { isOwnAlready, orTaken } from './email-refusals.ts'
+import { emailOfLink, type Link } from './link.ts'
 import type { Links } from './links.ts'
 import type { UndoLinks } from './undo-links.ts'
+
+interface OperatorsEmail {
+  email: Email
+  verified: boolean
+  /** By default where the account is disabled. */
+  stolen?: boolean | undefined
+  caller?: Caller | undefined
+}
 
 /** Changes of address that are made: confirmed by a link, or by an operator. */
 export interface EmailChanges {
@@ -25,18 +33,14 @@ export interface EmailChanges {
   confirm(link: Link, caller: Caller): Promise<void>
   /**
    * By an operator. `verified`: the operator vouches for the address. `unprocessable` when it is no address, or the
-   * account's own.
+   * account's own; after a theft that may be it, and everything that would put another one back ends.
    */
-  set(userId: string, entered: string, options: { verified: boolean }): Promise<void>
+  set(userId: string, entered: string, options: Omit<OperatorsEmail, 'email' | 'caller'>): Promise<void>
   /**
    * The same in the transaction of the caller, which has locked the user, and makes other changes of them too; resolves
    * to what has changed, for the event and the record that tell of it. The address is checked, and not the account's own.
    */
-  setIn(
-    transaction: Transaction,
-    user: UserRecord,
-    to: { email: Email; verified: boolean; caller?: Caller | undefined },
-  ): Promise<UserChange[]>
+  setIn(transaction: Transaction, user: UserRecord, to: OperatorsEmail): Promise<UserChange[]>
   /** Cleanup: deletes reservations of old addresses that have ended; resolves to how many. */
   deleteEndedReservations(): Promise<number>
 }
@@ -57,6 +61,8 @@ interface NewEmail {
   email: Email
   isVerified: boolean
   askedAtMs: number
+  /** Whether the other addresses of the account may be a thief's. */
+  isStolen: boolean
   /** Undefined: an operator changes it by a command. */
   caller?: Caller | undefined
 }
@@ -64,14 +70,19 @@ interface NewEmail {
 export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
   const { db, clock, links, undoLinks, applySecurityEvent, announceUpdate, notify, recordEvent } = deps
 
-  const change = async (transaction: Transaction, { user, email, isVerified, askedAtMs, caller }: NewEmail) => {
+  const change = async (transaction: Transaction, newEmail: NewEmail) => {
+    const { user, email, isVerified, askedAtMs, isStolen, caller } = newEmail
     const { id } = user
     const nowMs = clock.now()
     await updateEmail(transaction, { id, email, verifiedAtMs: isVerified ? nowMs : undefined, nowMs })
-    await applySecurityEvent(transaction, 'email_changed', { userId: id, caller })
+    await applySecurityEvent(transaction, isStolen ? 'email_taken_back' : 'email_changed', { userId: id, caller })
+    const cancelled = { type: 'email.change_cancelled', userId: id, details: { reason: 'stolen' } } as const
+    if (isStolen) await recordEvent(transaction, cancelled, caller)
+    if (user.emailLower === email.lower) return changesOf(user, email, isVerified)
     // Before the old address is reserved: it gets the message with the link that undoes the change, and not both.
     await notify(transaction, id, { kind: 'email_changed', oldEmail: user.email, newEmail: email.shown }, caller)
-    await undoLinks.sendAtChange(transaction, { user, newEmail: email.shown, askedAtMs, device: userDeviceOf(caller) })
+    const moving = { user, newEmail: email.shown, askedAtMs, device: userDeviceOf(caller) }
+    if (!isStolen) await undoLinks.sendAtChange(transaction, moving)
     return changesOf(user, email, isVerified)
   }
 
@@ -83,13 +94,21 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
     await deps.userChanged(transaction, user.id)
   }
 
-  const setIn: EmailChanges['setIn'] = async (transaction, user, { email, verified: isVerified, caller }) => {
+  /** By an operator. An address that was proved stays so. */
+  const byOperator = async (
+    transaction: Transaction,
+    user: UserRecord,
+    { email, verified, stolen: isStolen = user.disabled, caller }: OperatorsEmail,
+  ): Promise<NewEmail> => {
+    const isOwn = user.emailLower === email.lower
+    if (isOwn && !isStolen) throw isOwnAlready()
+    const isVerified = verified || (isOwn && user.emailVerifiedAtMs !== undefined)
     const askedAtMs = await undoLinks.timeOfRequest(transaction, user.id)
-    return change(transaction, { user, email, isVerified, askedAtMs, caller })
+    return { user, email, isVerified, askedAtMs, isStolen, caller }
   }
 
   return {
-    setIn,
+    setIn: async (transaction, user, to) => change(transaction, await byOperator(transaction, user, to)),
 
     async describe(link) {
       const { email } = await requireUserById(db, link.userId ?? '')
@@ -103,47 +122,22 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
           await lockUserToChange(transaction, userId)
           await links.use(transaction, link)
           const user = await requireUserById(transaction, userId)
-          await changeAndTell(transaction, { user, email: emailOfLink(link), isVerified: true, askedAtMs, caller })
+          const email = emailOfLink(link)
+          await changeAndTell(transaction, { user, email, isVerified: true, askedAtMs, isStolen: false, caller })
         }),
       ),
 
-    async set(userId, entered, { verified }) {
+    async set(userId, entered, options) {
       const email = requireEmail(entered)
       await orTaken(() =>
         db.inTransaction(async (transaction) => {
           await lockUserToChange(transaction, userId)
           const user = await requireUserById(transaction, userId)
-          if (user.emailLower === email.lower) throw isOwnAlready()
-          const askedAtMs = await undoLinks.timeOfRequest(transaction, userId)
-          await changeAndTell(transaction, { user, email, isVerified: verified, askedAtMs })
+          await changeAndTell(transaction, await byOperator(transaction, user, { email, ...options }))
         }),
       )
     },
 
     deleteEndedReservations: () => deleteEndedReservations(db, clock.now()),
-  }
-}
-
-/** The address that a link is about, as it was entered. */
-export const emailOfLink = ({ details }: Link): Email => {
-  const email = readEmail(details.email ?? '')
-  if (!email) throw new TypeError('The link names no address')
-  return email
-}
-
-export const isOwnAlready = (): AppError =>
-  new AppError('unprocessable', 'This is the email address of the account already.', {
-    field: 'email',
-    reason: 'email_same',
-  })
-
-/** Runs the work; `conflict` where the address belongs to another account, or could be put back to it. */
-export const orTaken = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    if (!isUniqueViolation(error, 'users.email_lower')) throw error
-    const details = { field: 'email', reason: 'email_taken', cause: error }
-    throw new AppError('conflict', 'Another account has this email address. Nothing was changed.', details)
   }
 }

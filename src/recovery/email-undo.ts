@@ -8,15 +8,16 @@ import { updateEmail } from '../users/email-store.ts'
 import type { RequireGoodPassword } from '../users/password-rules.ts'
 import type { Passwords } from '../users/passwords.ts'
 import { updatePasswordHash } from '../users/password-hash-store.ts'
-import { lockUser, lockUserToChange, requireUserById } from '../users/user-store.ts'
-import { type EmailChangesDeps, emailOfLink, orTaken } from './email-changes.ts'
-import type { Link } from './link.ts'
+import { findUserById, lockUser, lockUserToChange, requireUserById } from '../users/user-store.ts'
+import type { EmailChangesDeps } from './email-changes.ts'
+import { orTaken } from './email-refusals.ts'
+import { emailOfLink, type Link } from './link.ts'
 import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
 import type { EnterByProvider } from './provider-entry.ts'
 
 /** A new password that was checked; nothing is changed before `apply` is called. */
 interface CheckedUndo {
-  /** For the session of the user, who has proved to read the mail of the account. Not for a disabled account. */
+  /** For the session of the user, who has proved to read the mail of the account. It does not hold while that is disabled. */
   grant: SignInGrant
   /** Uses the link up and puts the address back; `gone` when another request was first. */
   apply: (transaction: Transaction) => Promise<void>
@@ -31,8 +32,11 @@ export interface EmailUndo {
     entered: { link: Link; password: string; factor: ProvedFactor | undefined },
     caller: Caller,
   ): Promise<CheckedUndo>
-  /** Puts the address back without a session: the account is disabled, and its address is the owner's all the same. */
-  applyAlone(apply: CheckedUndo['apply']): Promise<void>
+  /**
+   * Whether the link waits: the account is disabled. An operator may have disabled it because of a thief, who can have a
+   * link like this one, and nobody tells the two apart but the operator.
+   */
+  waits(link: Link): Promise<boolean>
   /** Without a password, which ends if there is one. */
   enterByProvider: EnterByProvider
 }
@@ -82,7 +86,7 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
 
   return {
     findAsked: async ({ link }) => askedBy(link),
-    applyAlone: (apply) => db.inTransaction(apply),
+    waits: async ({ userId = '' }) => (await findUserById(db, userId))?.disabled === true,
 
     async check({ link, password, factor }, caller) {
       const { userId = '' } = link

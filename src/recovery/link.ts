@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type Email, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 
 /** What a link is good for; it is refused everywhere else. */
@@ -32,6 +33,13 @@ export interface Link {
   details: Record<string, string | undefined>
   createdAtMs: number
   expiresAtMs: number
+}
+
+/** The address that a link is about, as it was entered. */
+export const emailOfLink = ({ details }: Link): Email => {
+  const email = readEmail(details.email ?? '')
+  if (!email) throw new TypeError('The link names no address')
+  return email
 }
 
 /** What became of a link that is not good. `unknown`: it was never made, or was over for more than a week. */

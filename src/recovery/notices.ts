@@ -7,6 +7,7 @@ import type { AccountNotice, Notify } from '../users/account-notice.ts'
 import { findFormerEmails } from '../users/email-store.ts'
 import { findUserById, type UserRecord } from '../users/user-store.ts'
 import type { NotMePurpose } from './link.ts'
+import { findLiveLinks } from './link-store.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { noticeContextOf } from './notice-context.ts'
@@ -88,8 +89,23 @@ export const createNotify = (deps: NoticesDeps): Notify => {
     const rest = { userId, expiresAtMs: nowMs + NOTICE_LIFETIME_MS }
     if (await mayMail(transaction, user)) await mail.write(transaction, { ...rest, to: user.email, message })
     // The owner of the address that was left may be the owner of the account still.
-    for (const to of await findFormerEmails(transaction, userId, nowMs)) {
-      await mail.write(transaction, { ...rest, to, message: { ...message, toFormerAddress: true } })
+    for (const { to, isByOperator } of await findCopies(transaction, userId, nowMs)) {
+      const withoutLink = isByOperator && 'notMe' in message && { notMe: undefined }
+      await mail.write(transaction, { ...rest, to, message: { ...message, ...withoutLink, toFormerAddress: true } })
     }
   }
+}
+
+/**
+ * Where copies of notices go. An address that an operator has left may be a thief's: what it gets has no link that works,
+ * but for that which undoes the change.
+ */
+const findCopies = async (transaction: Transaction, userId: string, nowMs: number) => {
+  const former = await findFormerEmails(transaction, userId, nowMs)
+  if (former.length === 0) return []
+  const links = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower: '' }, nowMs)
+  return former.map((to) => ({
+    to,
+    isByOperator: links.some(({ emailLower, details }) => emailLower === to && details.by === 'operator'),
+  }))
 }

@@ -164,7 +164,7 @@ const createEmailSubjects = (deps: RecoveryDeps) => {
       async () => (await import('./email-undo.ts')).createEmailUndo(deps),
       'findAsked',
       'check',
-      'applyAlone',
+      'waits',
       'enterByProvider',
     ),
   }

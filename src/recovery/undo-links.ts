@@ -55,7 +55,13 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
       purpose: 'undo',
       userId: user.id,
       emailLower: user.emailLower,
-      details: { email: user.email, verifiedAt: String(user.emailVerifiedAtMs), askedAt: String(askedAtMs), newEmail },
+      details: {
+        email: user.email,
+        verifiedAt: String(user.emailVerifiedAtMs),
+        askedAt: String(askedAtMs),
+        newEmail,
+        by: device ? 'user' : 'operator',
+      },
       lifetimeMs,
       createdAtMs: askedAtMs,
     })

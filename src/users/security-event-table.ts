@@ -37,6 +37,8 @@ export const SECURITY_EVENTS = {
   second_factor_reset:    { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'go',       wrongCodes: 'stay' },
   /** A confirmed change of address, or one by an operator. */
   email_changed:          { sessions: 'stay',       links: 'die',       browsers: 'stay',       connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
+  /** By an operator, after a theft: no other address gets the account back, and a thief who had it least of all. */
+  email_taken_back:       { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
   /** What was added since the change was asked for goes. An older undo link stays: the newer one may be an attacker's. */
   email_undone:           { sessions: 'end',        links: 'newer_die', browsers: 'end',        connections: 'newer_go', passkeys: 'newer_go', codes: 'newer_go', wrongCodes: 'forgotten' },
   /** What the link names goes too. */

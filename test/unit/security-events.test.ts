@@ -54,6 +54,7 @@ describe('what events end', () => {
     password_set: ['browsers', 'links', 'providers from 0', ...ENDS, 'wrong codes'],
     second_factor_reset: ['browsers', 'codes from 0', 'links', ...ENDS],
     email_changed: ['links'],
+    email_taken_back: ['browsers', 'links, undo from 0', ...ENDS],
     email_undone: [
       'browsers',
       'codes from 7',
@@ -113,6 +114,7 @@ const DOCUMENTED: Record<SecurityEvent, string> = {
   password_set: 'password set by an operator',
   second_factor_reset: '`svc users reset-second-factor`',
   email_changed: 'email changed',
+  email_taken_back: 'email set by an operator after a theft (`--stolen`)',
   email_undone: 'change of email undone',
   not_me: '"This wasn\'t me"',
   taken_over: 'unverified account taken over',

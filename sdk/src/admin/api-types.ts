@@ -457,6 +457,8 @@ export interface operations {
                 "application/json": {
                     /** @description Needs the scope `credentials:write` too. Not verified unless `email_verified` says so */
                     email?: string;
+                    /** @description With `email` only, and by default where the account is disabled: whether its other addresses may be a thief’s. No message with a link undoes this change or an earlier one, and every session ends */
+                    stolen?: boolean;
                     username?: string;
                     /** @description In place of those that the user has */
                     roles?: string[];

@@ -11,7 +11,7 @@ export const isAboutOwnAccount = (message: Message): message is NoticeMessage | 
   isNotice(message) || message.kind === 'undo'
 
 const endingOf = (message: NoticeMessage): EndingName => {
-  if ('notMe' in message) return 'not_me'
+  if ('notMe' in message && message.notMe) return 'not_me'
   if (message.kind === 'account_deleted') return 'gone'
   // The reader has no account with this address any more, and could not get a reset link.
   if (message.toFormerAddress) return 'former_address'

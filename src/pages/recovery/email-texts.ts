@@ -29,8 +29,8 @@ export const emailTexts = {
   undoLeaves: 'You are logged in here with another account, which this logs out:',
   undoButton: 'Undo the change and log in',
 
-  undone: 'Your email address was put back',
-  undoneIs: 'The account has this address again:',
-  undoneDisabled: (appName: string): string =>
-    `The account is disabled, so you cannot log in. If you think that this is wrong, ask whoever runs ${appName}.`,
+  undoWaits: 'This account is disabled',
+  undoWaitsFor: 'So nothing can be changed now, and nothing was. This is about the account whose address is, or was,',
+  undoWaitsUntil: 'Once the account is enabled again, the link in your message works, until',
+  undoWaitsAdvice: (appName: string): string => `To have it enabled, ask whoever runs ${appName}.`,
 } as const

@@ -11,6 +11,13 @@ export interface NewEmailView {
   newEmail: string
 }
 
+/** A link that undoes a change of address, while the account is disabled. */
+export interface UndoWaitsView {
+  /** The address that the account has afterwards. */
+  email: string
+  expiresAtMs: number
+}
+
 /** A link that undoes a change of address. */
 export interface UndoEmailView extends FormView {
   token: string

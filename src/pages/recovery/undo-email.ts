@@ -2,9 +2,10 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, formProblem, ownerInput, tokenInput } from '../form.ts'
 import { chosenPassword } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
+import { momentOf } from '../time-text.ts'
 import { entryForm, formEnd, usesPasskeys, wrongFieldOf } from './asked-factor.ts'
 import { emailTexts } from './email-texts.ts'
-import type { UndoEmailView } from './email-views.ts'
+import type { UndoEmailView, UndoWaitsView } from './email-views.ts'
 
 const passwordForm = (layout: Layout, view: UndoEmailView): HtmlFragment => {
   const { csrfToken, token, email, errors } = view
@@ -48,12 +49,14 @@ ${providers === undefined ? passwordForm(layout, view) : entryForm(layout, view,
     })
   }
 
-/** The page after that, where the account is disabled: the address is the owner's all the same. */
-export const createUndoneButDisabledPage =
+/** The page in its place while the account is disabled. */
+export const createUndoWaitsPage =
   (layout: Layout) =>
-  (email: string): string =>
+  ({ email, expiresAtMs }: UndoWaitsView): string =>
     layout.panel({
-      title: emailTexts.undone,
-      body: html`<p>${emailTexts.undoneIs} <b>${email}</b></p>
-<p>${layout.support.text(emailTexts.undoneDisabled(layout.appName))}</p>`,
+      title: emailTexts.undoWaits,
+      scripted: true,
+      body: html`<p>${emailTexts.undoWaitsFor} <b>${email}</b></p>
+<p>${emailTexts.undoWaitsUntil} ${momentOf(expiresAtMs)}.</p>
+<p>${layout.support.text(emailTexts.undoWaitsAdvice(layout.appName))}</p>`,
     })

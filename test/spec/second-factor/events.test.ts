@@ -217,6 +217,12 @@ describe('what each event ends of an account with everything', () => {
     await assertLeft(account, { links: 'die' })
   })
 
+  test('an address that an operator sets after a theft', async () => {
+    const account = await newAccount()
+    await runCommandOf(service, ['users', 'set-email', account.id, account.person.email, '--stolen'])
+    await assertLeft(account, { ...ENDED, links: 'all die' })
+  })
+
   test('an account that is disabled, and what is back once it is enabled', async () => {
     const account = await newAccount()
     await runCommandOf(service, ['users', 'disable', account.id])

@@ -88,5 +88,6 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map([
   ...Object.entries(LINKS),
   ...withContext(byUser, ''),
   ...withContext({ ...byUser, toFormerAddress: true }, '_to_former_address'),
+  ['login_to_former_address', { ...byUser, kind: 'new_browser', toFormerAddress: true }],
   ...withContext(byOperator, '_by_operator', BY_OPERATOR),
 ])

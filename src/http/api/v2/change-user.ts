@@ -1,5 +1,5 @@
 import { type AuthenticatedKey, requireScope } from '../../../api-keys/api-keys.ts'
-import type { UserChanges } from '../../../directory/directory.ts'
+import type { UserChanges } from '../../../directory/checked-changes.ts'
 import type { AccountEventName } from '../../../lib/account-event.ts'
 import type { UserChange } from '../../../lib/user-change.ts'
 import type { DirectoryDeps } from '../../deps.ts'
@@ -15,6 +15,12 @@ const NEEDS_CREDENTIALS = 'Needs the scope `credentials:write` too'
 
 const BODY = jsonBody({
   email: optional(text({ description: `${NEEDS_CREDENTIALS}. Not verified unless \`email_verified\` says so` })),
+  stolen: optional(
+    flag({
+      description:
+        'With `email` only, and by default where the account is disabled: whether its other addresses may be a thief’s. No message with a link undoes this change or an earlier one, and every session ends',
+    }),
+  ),
   username: optional(text()),
   roles: optional(textList({ description: 'In place of those that the user has' })),
   disabled: optional(flag({ description: 'Disabling ends every session' })),

@@ -40,8 +40,6 @@ export const enterByLink = async (
     const grant = { ...entered.grant, amr, provider: profile.provider }
     const returnTo = returnToOf(deps, context, link)
     if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
-    // The account is disabled, and its address is the owner's all the same.
-    if (purpose === 'undo') await recovery.emailUndo.applyAlone(also)
     throw signInProblem('disabled')
   })
   accountLog.record(context, { event: 'provider_connect', method: provider.name, userId: link.userId })

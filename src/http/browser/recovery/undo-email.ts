@@ -1,3 +1,4 @@
+import type { Link } from '../../../recovery/link.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
@@ -38,11 +39,13 @@ export const createUndoEmail = (deps: PageDeps) => {
     const { grant, apply: also } = await recovery.emailUndo.check({ link, password, factor }, context)
     const returnTo = () => otherWaysIn.before(grant.userId, homeUrl)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
-    const response = await completeSignIn(deps, context, signIn)
-    if (response) return response
-    await recovery.emailUndo.applyAlone(also)
-    return page(403, pages.emailUndoneButDisabled(link.details.email ?? ''))
+    // The account may have been disabled since the form was sent: nothing has changed then.
+    return (await completeSignIn(deps, context, signIn)) ?? waiting(link)
   }
+
+  /** While the account is disabled, the link is good for nothing, and stays good for afterwards. */
+  const waiting = ({ details, expiresAtMs }: Link): HttpResponse =>
+    page(403, pages.undoWaits({ email: details.email ?? '', expiresAtMs }))
 
   const showAgain = async (context: RequestContext, refusal: Refusal): Promise<string> =>
     render(context, await requireLink(deps, context, 'undo'), refusal)
@@ -50,11 +53,15 @@ export const createUndoEmail = (deps: PageDeps) => {
   return {
     showAgain,
 
-    show: async (context: RequestContext): Promise<HttpResponse> =>
-      page(200, await render(context, await requireLink(deps, context, 'undo'))),
+    async show(context: RequestContext): Promise<HttpResponse> {
+      const named = await requireLink(deps, context, 'undo')
+      if (await recovery.emailUndo.waits(named.link)) return waiting(named.link)
+      return page(200, await render(context, named))
+    },
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const named = await requireLink(deps, context, 'undo')
+      if (await recovery.emailUndo.waits(named.link)) return waiting(named.link)
       const event: EventFacts = { event: 'email_undo', userId: named.link.userId }
       return orShowAgain(
         context,
