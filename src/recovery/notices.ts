@@ -10,10 +10,7 @@ import type { NotMePurpose } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
-import { noticeContextOf } from './notice-context.ts'
-
-/** How long svc tries to tell a user what happened. */
-const NOTICE_LIFETIME_MS = 24 * 3_600_000
+import { NOTICE_LIFETIME_MS, noticeContextOf } from './notice-context.ts'
 
 /** How long "This wasn't me" is good. */
 const NOT_ME_LIFETIME_MS = 72 * 3_600_000
