@@ -60,9 +60,9 @@ export const createNotify = (deps: NoticesDeps): Notify => {
       return { kind, provider, notMe: await createNotMe(transaction, user, 'not_me', { identityId, provider }) }
     }
     if (kind === 'passkey_added') {
-      const { name, passkeyId, addedAtMs } = notice
-      const details = { passkeyId, passkey: name, addedAt: String(addedAtMs) }
-      return { kind, name, notMe: await createNotMe(transaction, user, 'not_my_passkey', details) }
+      const { passkeyId, addedAtMs } = notice
+      const details = { passkeyId, addedAt: String(addedAtMs) }
+      return { kind, notMe: await createNotMe(transaction, user, 'not_my_passkey', details) }
     }
     if (kind === 'second_factor_set_up') {
       const details = { setUpAt: String(notice.setUpAtMs) }

@@ -133,7 +133,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const notMe = Object.fromEntries(
     (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
       `this was not me: ${purpose}`,
-      (pages: Pages) => pages.notMe({ csrfToken: text, token: text, email: text, purpose, name: text }),
+      (pages: Pages) => pages.notMe({ csrfToken: text, token: text, email: text, purpose, provider: text }),
     ]),
   )
   const deadLinks = Object.fromEntries(

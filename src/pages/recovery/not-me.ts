@@ -7,15 +7,15 @@ import type { NotMeView } from './views.ts'
 /** The page behind "This wasn't me". It names the account and what happened above the button. */
 export const createNotMePage =
   (layout: Layout) =>
-  ({ csrfToken, token, email, purpose, name }: NotMeView): string => {
+  ({ csrfToken, token, email, purpose, provider }: NotMeView): string => {
     const removes = notMeTexts.removes[purpose]
     return layout.panel({
       title: notMeTexts.title,
       body: html`<p>${notMeTexts.account} <b>${email}</b></p>
-<p>${notMeTexts.happened[purpose](name)}</p>
+<p>${notMeTexts.happened[purpose](provider)}</p>
 <p>${notMeTexts.about}</p>
 <ul class="ends">
-${removes && html`<li>${removes(name)}</li>`}
+${removes && html`<li>${removes(provider)}</li>`}
 <li>${notMeTexts.endsSessions}</li>
 <li>${layout.passwords ? notMeTexts.asksPassword : notMeTexts.asksProvider}</li>
 </ul>

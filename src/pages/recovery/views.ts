@@ -61,8 +61,8 @@ export interface NotMeView {
   /** The address of the account. */
   email: string
   purpose: NotMePurpose
-  /** The label of the provider, or the name of the passkey, that was added. */
-  name: string
+  /** The label of the provider that was connected, where it is about one. */
+  provider: string
 }
 
 /** What else gets into an account whose password was just reset. */

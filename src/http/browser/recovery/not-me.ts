@@ -12,9 +12,8 @@ export const createNotMeLink = (deps: PageDeps) => {
 
   const render = async (context: RequestContext, { link, token }: { link: Link; token: string }): Promise<string> => {
     const { email } = await recovery.notMe.requireAccount(link)
-    const { provider, passkey } = link.details
     const purpose = link.purpose as NotMePurpose
-    return pages.notMe({ csrfToken: context.csrfToken, token, email, purpose, name: provider ?? passkey ?? '' })
+    return pages.notMe({ csrfToken: context.csrfToken, token, email, purpose, provider: link.details.provider ?? '' })
   }
 
   const showAgain = async (context: RequestContext): Promise<string> => render(context, await requireNotMe(context))
