@@ -7,10 +7,10 @@ import type { HasPassword } from '../users/usable-password.ts'
 import { requireUsername } from '../users/username.ts'
 import type { User, Users } from '../users/users.ts'
 import { findDirectoryUsers, type ShownUserRecord, type ShownFacts } from './directory-user-store.ts'
-import type { UserChanges, UserChangesDeps } from './user-changes.ts'
+import type { UserChanges } from './checked-changes.ts'
+import type { UserChangesDeps } from './user-changes.ts'
 import type { PageRequest } from './user-query.ts'
 
-export type { UserChanges } from './user-changes.ts'
 export type { PageRequest } from './user-query.ts'
 
 /** A user as the server API shows them. */

@@ -1,7 +1,6 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
-import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { USER_CHANGES, type UserChange } from '../lib/user-change.ts'
 import type { EmailChanges } from '../recovery/email-changes.ts'
@@ -10,9 +9,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import { changeEvents, changesOf } from '../users/change-events.ts'
-import { requireEmail } from '../users/email.ts'
 import { updateEmail } from '../users/email-store.ts'
-import { requireRoles } from '../users/roles.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { takenError } from '../users/taken.ts'
 import {
@@ -23,20 +20,7 @@ import {
   updateUsername,
   type UserRecord,
 } from '../users/user-store.ts'
-import { requireUsername } from '../users/username.ts'
-
-/** What an operator changes of a user. What is undefined stays. */
-export interface UserChanges {
-  email?: string | undefined
-  /** Whether the operator vouches for the address. A new address is not verified unless it says so. */
-  emailVerified?: boolean | undefined
-  /** Whether the other addresses of the account may be a thief's; by default where it is disabled. With `email` alone. */
-  stolen?: boolean | undefined
-  username?: string | undefined
-  /** In place of those that the user has. */
-  roles?: string[] | undefined
-  disabled?: boolean | undefined
-}
+import { type CheckedChanges, requireChanges, type UserChanges } from './checked-changes.ts'
 
 export interface UserChangesDeps extends Pick<SessionRules, 'userChanged'> {
   db: Database
@@ -51,27 +35,9 @@ export interface UserChangesDeps extends Pick<SessionRules, 'userChanged'> {
 /** Who changes what of whom. */
 interface Changing {
   user: UserRecord
-  changes: Checked
+  changes: CheckedChanges
   caller: Caller
 }
-
-/** The changes, checked. */
-interface Checked extends Omit<UserChanges, 'email'> {
-  email: Email | undefined
-}
-
-const requireChanges = ({ email, username, roles, stolen, ...flags }: UserChanges): Checked => ({
-  ...checkAll({
-    stolen: () => {
-      if (stolen === undefined || email !== undefined) return stolen
-      throw new AppError('unprocessable', 'The field "stolen" goes with "email" only.', { field: 'stolen' })
-    },
-    email: () => (email === undefined ? undefined : requireEmail(email)),
-    username: () => (username === undefined ? undefined : requireUsername(username)),
-    roles: () => roles && requireRoles(roles),
-  }),
-  ...flags,
-})
 
 /**
  * Makes all changes of one user in one transaction, and tells of them with one event. A value that the user has already

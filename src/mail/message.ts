@@ -41,6 +41,8 @@ type LinkMessage =
   | (About & { kind: 'account_exists'; url: string })
   /** Instead of `new_email`, to an address that has an account. */
   | (About & { kind: 'email_taken' })
+  /** To an address that nobody had confirmed, which an account has left. It may be a stranger's, so the new one is not named. */
+  | (About & { kind: 'email_left' })
   /** By an operator, to see whether mail works. */
   | (About & { kind: 'test' })
   /** To the old address (`email`), when a change of address is requested, and again when it is made. */
@@ -58,13 +60,13 @@ export type Notice =
   /** `provider` is its label, as the operator configured it. */
   | { kind: 'provider_connected'; provider: string; notMe?: TimedLink | undefined }
   | { kind: 'provider_removed'; provider: string }
-  /** `name` as the service or the user named it. */
-  | { kind: 'passkey_added'; name: string; notMe?: TimedLink | undefined }
-  | { kind: 'passkey_removed'; name: string }
+  /** Passkeys have names, of which messages say nothing: an attacker could write to strangers with them. */
+  | { kind: 'passkey_added'; notMe?: TimedLink | undefined }
+  | { kind: 'passkey_removed' }
   | { kind: 'second_factor_set_up'; notMe?: TimedLink | undefined }
   | { kind: 'second_factor_removed' }
-  /** By an operator. `codes`: there was an authenticator app. `passkeys`: names of those that went too. */
-  | { kind: 'second_factor_reset'; codes: boolean; passkeys: string[] }
+  /** By an operator. `codes`: there was an authenticator app. `passkeys`: how many went too. */
+  | { kind: 'second_factor_reset'; codes: boolean; passkeys: number }
   | { kind: 'recovery_code_used'; left: number }
   | { kind: 'recovery_codes_renewed' }
   /** A right password, a provider or a link was followed by three wrong codes. */

@@ -92,7 +92,7 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
         await deps.deleteUselessRecoveryCodes(transaction, userId)
         await recordEvent(transaction, passkeyEvent('passkey.removed', session, id), caller)
         await applySecurityEvent(transaction, 'sign_in_method_changed', { ...session, caller })
-        await notify(transaction, userId, { kind: 'passkey_removed', name: passkey.name }, caller)
+        await notify(transaction, userId, { kind: 'passkey_removed' }, caller)
         return passkey
       }),
   }

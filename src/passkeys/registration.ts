@@ -124,7 +124,7 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
           }
           await store(transaction, passkey)
           const { id: passkeyId, createdAtMs: addedAtMs } = passkey
-          await notify(transaction, userId, { kind: 'passkey_added', passkeyId, name: passkey.name, addedAtMs }, caller)
+          await notify(transaction, userId, { kind: 'passkey_added', passkeyId, addedAtMs }, caller)
           await recordEvent(transaction, { type: 'passkey.added', userId, details: { passkeyId } }, caller)
           return { passkey, recoveryCodes: (await prepared?.insert(transaction)) ? prepared?.codes : undefined }
         },

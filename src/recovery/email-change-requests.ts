@@ -25,6 +25,13 @@ interface Asker {
   sessionId: string
 }
 
+/** Their request. */
+interface NewRequest {
+  email: Email
+  /** By which the browser is recognised when the link is opened: elsewhere a press confirms nothing. */
+  browser: string
+}
+
 /**
  * Changes of address that users ask for. Nothing changes before the link in the message to the new address is followed.
  */
@@ -34,7 +41,7 @@ export interface EmailChangeRequests {
    * response tells nothing. Past the limits nothing is sent, an earlier link stays, and the response is the same.
    * `forbidden` unless the user has authenticated recently; `unprocessable` when it is the account's own address.
    */
-  ask(asker: Asker, email: Email, caller: Caller): Promise<void>
+  ask(asker: Asker, request: NewRequest, caller: Caller): Promise<void>
   /** Ends the request; its link dies. */
   cancel(asker: Asker, caller: Caller): Promise<void>
   /** The address that waits to be confirmed. */
@@ -68,11 +75,12 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
     limits.mayMailUnverified(transaction, 'new_email', emailLower)
 
   /** The link is made at once, so that a request for an address with an account waits like any other. */
-  const createLink = async (transaction: Transaction, userId: string, { lower, shown }: Email) => {
+  const createLink = async (transaction: Transaction, userId: string, { email, browser }: NewRequest) => {
+    const { lower, shown } = email
     const which = { purpose: 'new_email', userId, emailLower: lower } as const
     await links.replace(transaction, which)
     const createdAtMs = await undoLinks.timeOfRequest(transaction, userId)
-    return links.create(transaction, { ...which, details: { email: shown }, lifetimeMs, createdAtMs })
+    return links.create(transaction, { ...which, details: { email: shown, browser }, lifetimeMs, createdAtMs })
   }
 
   const findWaiting = async (queries: Queries, userId: string): Promise<Link | undefined> =>
@@ -90,7 +98,7 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
   }
 
   return {
-    ask: ({ userId, sessionId }, email, caller) =>
+    ask: ({ userId, sessionId }, { email, browser }, caller) =>
       db.inTransaction(async (transaction) => {
         await deps.requireRecentAuthentication(transaction, sessionId, userId)
         const user = await requireUserById(transaction, userId)
@@ -100,7 +108,7 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
         await recordEvent(transaction, { type: 'email.change_requested', userId, sessionId }, caller)
         // A link that was sent stays good. Where none was, the page shows the request as if one were.
         if (!isMailed && (await findWaiting(transaction, userId))) return
-        const { link, token } = await createLink(transaction, userId, email)
+        const { link, token } = await createLink(transaction, userId, { email, browser })
         if (!isMailed) return
         const { id: linkId, createdAtMs: askedAtMs, expiresAtMs } = link
         const userAgent = device?.userAgent.slice(0, KEPT_CHARACTERS)

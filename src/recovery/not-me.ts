@@ -73,12 +73,12 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
   }
 
   const removeNamedPasskey = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
-    const { passkeyId: id, passkey: name, addedAt } = details
-    if (id === undefined || name === undefined) return
+    const { passkeyId: id, addedAt } = details
+    if (id === undefined) return
     if ((await removePasskey(transaction, { id, userId, sinceMs: Number(addedAt) })) === 0) return
     const removed = { passkeyId: id, reason: NOT_ME }
     await recordEvent(transaction, { type: 'passkey.removed', userId, details: removed }, caller)
-    await notify(transaction, userId, { kind: 'passkey_removed', name }, caller)
+    await notify(transaction, userId, { kind: 'passkey_removed' }, caller)
   }
 
   const removeSecondFactor = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {

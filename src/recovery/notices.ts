@@ -10,10 +10,7 @@ import type { NotMePurpose } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
-import { noticeContextOf } from './notice-context.ts'
-
-/** How long svc tries to tell a user what happened. */
-const NOTICE_LIFETIME_MS = 24 * 3_600_000
+import { NOTICE_LIFETIME_MS, noticeContextOf } from './notice-context.ts'
 
 /** How long "This wasn't me" is good. */
 const NOT_ME_LIFETIME_MS = 72 * 3_600_000
@@ -65,9 +62,9 @@ export const createNotify = (deps: NoticesDeps): Notify => {
       return { kind, provider, notMe: await createNotMe(transaction, user, 'not_me', { identityId, provider }) }
     }
     if (kind === 'passkey_added') {
-      const { name, passkeyId, addedAtMs } = notice
-      const details = { passkeyId, passkey: name, addedAt: String(addedAtMs) }
-      return { kind, name, notMe: await createNotMe(transaction, user, 'not_my_passkey', details) }
+      const { passkeyId, addedAtMs } = notice
+      const details = { passkeyId, addedAt: String(addedAtMs) }
+      return { kind, notMe: await createNotMe(transaction, user, 'not_my_passkey', details) }
     }
     if (kind === 'second_factor_set_up') {
       const details = { setUpAt: String(notice.setUpAtMs) }

@@ -1,4 +1,5 @@
 import type { Caller } from '../lib/caller.ts'
+import { knownDevice } from '../lib/device.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -6,7 +7,7 @@ import { reserveEmail } from '../users/email-store.ts'
 import type { UserRecord } from '../users/user-store.ts'
 import { findLiveLinks, shortenUndoLinks } from './link-store.ts'
 import type { Links } from './links.ts'
-import { noticeContextOf } from './notice-context.ts'
+import { NOTICE_LIFETIME_MS, noticeContextOf } from './notice-context.ts'
 
 /** How long a change of address can be undone. */
 const UNDO_MS = 72 * 3_600_000
@@ -22,7 +23,10 @@ interface MovingUser {
   device: Caller['device']
 }
 
-/** Sends links that undo a change of address. An address that nobody has proved gets none: it may be a stranger's. */
+/**
+ * Sends links that undo a change of address. An address that nobody has proved gets none: it may be a stranger's. It is
+ * told of the change all the same, since it may be the owner's, and a thief's the new one.
+ */
 export interface UndoLinks {
   /**
    * When a change that is asked for now counts as asked for: after all earlier ones, also where another process has made
@@ -31,7 +35,7 @@ export interface UndoLinks {
   timeOfRequest(transaction: Transaction, userId: string): Promise<number>
   /** To the address of the account, when another one is asked for. `requestMs`: how long that can be confirmed. */
   sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void>
-  /** To the address that the account had, which is reserved from now on. */
+  /** To the address that the account had, which is reserved from now on if it was proved. */
   sendAtChange(transaction: Transaction, moving: MovingUser): Promise<void>
 }
 
@@ -44,6 +48,14 @@ interface UndoLinksDeps {
 
 export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps): UndoLinks => {
   const isSentTo = ({ emailVerifiedAtMs }: UserRecord): boolean => mail.isOn && emailVerifiedAtMs !== undefined
+
+  const sendWithoutLink = async (transaction: Transaction, { user, device }: MovingUser): Promise<void> => {
+    const occurredAtMs = clock.now()
+    const about = { email: user.email, occurredAtMs, ...(device && { device: knownDevice(device.userAgent) }) }
+    const message = { kind: 'email_left', ...about } as const
+    const expiresAtMs = occurredAtMs + NOTICE_LIFETIME_MS
+    await mail.write(transaction, { to: user.email, userId: user.id, message, expiresAtMs })
+  }
 
   const send = async (
     transaction: Transaction,
@@ -86,7 +98,8 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
 
     async sendAtChange(transaction, moving) {
       const { id: userId, emailLower } = moving.user
-      if (!isSentTo(moving.user)) return
+      if (!mail.isOn) return
+      if (!isSentTo(moving.user)) return sendWithoutLink(transaction, moving)
       const untilMs = await send(transaction, 'changed', moving, UNDO_MS)
       // Those that were sent at a request would be good for longer than the address is reserved.
       await shortenUndoLinks(transaction, userId, untilMs)

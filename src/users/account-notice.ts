@@ -2,7 +2,7 @@ import type { Caller } from '../lib/caller.ts'
 import type { LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
 import type { Transaction } from '../storage/database.ts'
 
-/** What a user is told about their account. */
+/** What a user is told about their account. Never a text that its user has chosen freely: the reader may be a stranger. */
 export type AccountNotice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }
   | { kind: 'username_changed'; oldUsername: string; newUsername: string }
@@ -12,13 +12,13 @@ export type AccountNotice =
   | { kind: 'provider_connected'; provider: string; identityId: string }
   | { kind: 'provider_removed'; provider: string }
   /** `addedAtMs` is what is stored with the passkey. */
-  | { kind: 'passkey_added'; name: string; passkeyId: string; addedAtMs: number }
-  | { kind: 'passkey_removed'; name: string }
+  | { kind: 'passkey_added'; passkeyId: string; addedAtMs: number }
+  | { kind: 'passkey_removed' }
   /** `setUpAtMs` is what is stored with the authenticator app. */
   | { kind: 'second_factor_set_up'; setUpAtMs: number }
   | { kind: 'second_factor_removed' }
-  /** By an operator. Names of passkeys that went too. */
-  | { kind: 'second_factor_reset'; codes: boolean; passkeys: string[] }
+  /** By an operator. How many passkeys went too. */
+  | { kind: 'second_factor_reset'; codes: boolean; passkeys: number }
   /** `left`: how many are still good. */
   | { kind: 'recovery_code_used'; left: number }
   | { kind: 'recovery_codes_renewed' }

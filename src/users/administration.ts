@@ -65,7 +65,8 @@ export const createAdministration = (deps: AdministrationDeps) => {
         const ended = await applySecurityEvent(transaction, 'second_factor_reset', facts)
         const { codes, recoveryCodes, passkeys, sessions } = ended
         const isChanged = codes || recoveryCodes > 0 || passkeys.length > 0
-        if (isChanged) await notify(transaction, id, { kind: 'second_factor_reset', codes, passkeys }, caller)
+        if (isChanged)
+          await notify(transaction, id, { kind: 'second_factor_reset', codes, passkeys: passkeys.length }, caller)
         return { codes, recoveryCodes, passkeys, sessions }
       }),
 

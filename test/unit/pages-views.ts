@@ -133,7 +133,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const notMe = Object.fromEntries(
     (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
       `this was not me: ${purpose}`,
-      (pages: Pages) => pages.notMe({ csrfToken: text, token: text, email: text, purpose, name: text, errors: {} }),
+      (pages: Pages) => pages.notMe({ csrfToken: text, token: text, email: text, purpose, provider: text, errors: {} }),
     ]),
   )
   const notMyApp: Parameters<Pages['notMe']>[0] = {
@@ -141,7 +141,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     token: text,
     email: text,
     purpose: 'not_my_second_factor',
-    name: text,
+    provider: text,
     factor: { codes: false, recoveryCodes: true, passkeys: false },
     errors: { code: 'code_wrong' },
   }
@@ -152,11 +152,15 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     }),
   )
 
-  const newEmail = { csrfToken: text, token: text, email: text, newEmail: text }
-  const undoEmail = { ...newEmail, otherEmail: text, providers: undefined, errors: {} }
+  const newEmail = { csrfToken: text, token: text, email: text, newEmail: text, missing: undefined, errors: {} }
+  const undoEmail = { ...newEmail, otherEmail: text, providers: undefined }
 
   return {
     'new email': (pages) => pages.newEmail(newEmail),
+    'new email in another browser': (pages) => pages.newEmail({ ...newEmail, missing: 'password' }),
+    'new email in another browser, wrong password': (pages) =>
+      pages.newEmail({ ...newEmail, missing: 'password', errors: { password: 'password_wrong' } }),
+    'new email in another browser, without a password': (pages) => pages.newEmail({ ...newEmail, missing: 'login' }),
     'form of the application, not sent': (pages) => pages.notSent({ returnTo: text, requestId: text }),
     'new email confirmed': (pages) => pages.newEmailConfirmed(text),
     'new email taken': (pages) => pages.newEmailTaken(newEmail),
@@ -353,6 +357,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
 
 /** The states with an invalid form, and the id of the element that has the focus. */
 export const WRONG_STATES: Record<string, string> = {
+  'new email in another browser, wrong password': 'password',
   'confirm email in another browser, refused': 'password',
   'take over refused': 'new_password',
   'confirm signup in another browser, refused': 'password',

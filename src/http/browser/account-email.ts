@@ -3,9 +3,11 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { Refusal } from './form-problems.ts'
+import { markAskingBrowser } from './recovery/asking-browser.ts'
 
 /** The email on the account page, and the form that asks for another one. */
-export const createAccountEmail = ({ mail, recovery, sessions, emailDomains }: RouteDeps) => {
+export const createAccountEmail = (deps: RouteDeps) => {
+  const { mail, recovery, sessions, emailDomains } = deps
   const requests = recovery.emailChangeRequests
 
   return {
@@ -36,7 +38,10 @@ export const createAccountEmail = ({ mail, recovery, sessions, emailDomains }: R
       return {
         event: 'email_change_request',
         done: 'email_requested',
-        run: () => requests.ask(session, emailDomains.requireEmail(context.form.get('email') ?? ''), context),
+        run: () => {
+          const email = emailDomains.requireEmail(context.form.get('email') ?? '')
+          return requests.ask(session, { email, browser: markAskingBrowser(deps, context) }, context)
+        },
       } as const
     },
   }

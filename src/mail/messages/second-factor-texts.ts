@@ -8,14 +8,11 @@ const howManyLeft = (left: number): string => {
 }
 
 /** What an operator removed, in the order of the sentence. */
-const removedWords = (codes: boolean, passkeys: readonly string[]): string[] => [
+const removedWords = (codes: boolean, passkeys: number): string[] => [
   ...(codes ? ['the authenticator app'] : []),
   'all recovery codes',
-  ...(passkeys.length === 0
-    ? []
-    : [
-        `${passkeys.length === 1 ? 'the passkey' : 'the passkeys'} ${list.format(passkeys.map((name) => `“${name}”`))}`,
-      ]),
+  ...(passkeys > 1 ? [`all ${passkeys} passkeys`] : []),
+  ...(passkeys === 1 ? ['the passkey'] : []),
 ]
 
 /** The words of notices about passkeys and second factors. */
@@ -29,13 +26,13 @@ export const secondFactorNotices: NoticeTexts<
   | 'recovery_codes_renewed'
   | 'wrong_codes'
 > = {
-  passkey_added: ({ name }, { app }) => ({
+  passkey_added: (_message, { app }) => ({
     ...titles(app, (of) => `A passkey was added to your ${of}account`),
-    what: [`The passkey “${name}” was added to your ${app} account. It logs you in from now on.`],
+    what: [`A passkey was added to your ${app} account. It logs you in from now on.`],
   }),
-  passkey_removed: ({ name }, { app }) => ({
+  passkey_removed: (_message, { app }) => ({
     ...titles(app, (of) => `A passkey was removed from your ${of}account`),
-    what: [`The passkey “${name}” was removed from your ${app} account. It no longer logs you in.`],
+    what: [`A passkey was removed from your ${app} account. It no longer logs you in.`],
   }),
   second_factor_set_up: (_message, { app }) => ({
     ...titles(app, (of) => `Your ${of}account asks for codes now`),

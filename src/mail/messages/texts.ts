@@ -141,6 +141,17 @@ const links: LinkTexts = {
       'If it wasn’t you, ignore this message. Nobody was told that you have an account.',
     ],
   }),
+  email_left: (_message, { app }) => ({
+    subject: `An account at ${app} no longer has this address`,
+    heading: 'Your address was removed from an account',
+    what: [
+      `An account at ${app} had this email address, which nobody had confirmed. It has another one now, and you get no more messages about it.`,
+    ],
+    advice: [
+      'If it was you, or if the account was never yours, you have nothing to do.',
+      `If it is your account, and you did not change its address, ask the people who run ${app}.`,
+    ],
+  }),
   test: (_message, { app }) => ({
     subject: `Test message from ${app}`,
     heading: 'Test message',

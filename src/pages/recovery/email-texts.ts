@@ -5,6 +5,11 @@ export const emailTexts = {
   confirmChanges: 'changes its email address to',
   confirmNotYours: 'If this account is not yours, close this page: nothing changes then.',
   confirmButton: 'Use the new address',
+  /** In another browser than the one that asked for the change. */
+  confirmByPassword:
+    'You have opened the link in another browser than the one that asked for it. To confirm, enter the password of this account.',
+  confirmByLogin:
+    'You have opened the link in another browser than the one that asked for it. To confirm, log in to this account here, and open the link again.',
 
   confirmed: 'Your email address was changed',
   confirmedIs: 'From now on you log in with',

@@ -1,14 +1,16 @@
 import type { ProviderView } from '../provider-views.ts'
-import type { FormView } from '../views.ts'
+import type { FieldProblem, FormView } from '../views.ts'
 import type { AskedFactorView, LinkFormErrors } from './views.ts'
 
 /** A link that confirms a new address. */
-export interface NewEmailView {
-  csrfToken: string
+export interface NewEmailView extends FormView {
   token: string
   /** The address of the account. */
   email: string
   newEmail: string
+  /** What a press lacks in this browser, which is not the one that asked: a login, where the account has no password. */
+  missing: 'password' | 'login' | undefined
+  errors: { password?: FieldProblem | undefined }
 }
 
 /** A link that undoes a change of address, while the account is disabled. */

@@ -6,7 +6,7 @@ export const notMeTexts = {
   happened: {
     not_me: (provider: string): string => `${provider} was connected to it, and can log in to it since then.`,
     not_my_browser: (): string => 'Someone logged in to it in a browser where nobody had logged in to it before.',
-    not_my_passkey: (name: string): string => `The passkey “${name}” was added to it, and logs in to it since then.`,
+    not_my_passkey: (): string => 'A passkey was added to it, and logs in to it since then.',
     not_my_second_factor: (): string => 'An authenticator app was set up for it, and logging in takes its codes.',
   },
   about: 'If it was not you, we make your account safe now:',
@@ -14,8 +14,7 @@ export const notMeTexts = {
   removes: {
     not_me: (provider: string): string => `${provider} is disconnected.`,
     not_my_browser: undefined,
-    not_my_passkey: (name: string): string =>
-      `The passkey “${name}” is removed, and so are recovery codes that were made since.`,
+    not_my_passkey: (): string => 'That passkey is removed, and so are recovery codes that were made since.',
     not_my_second_factor: (): string =>
       'The authenticator app is removed, and so are recovery codes that were made since.',
   },

@@ -9,17 +9,17 @@ import type { NotMeView } from './views.ts'
 export const createNotMePage =
   (layout: Layout) =>
   (view: NotMeView): string => {
-    const { csrfToken, token, email, purpose, name, problem } = view
+    const { csrfToken, token, email, purpose, provider, problem } = view
     const removes = notMeTexts.removes[purpose]
     return layout.panel({
       title: notMeTexts.title,
       wrong: Boolean(problem ?? wrongFieldOf(view)),
       body: html`${formProblem(problem, layout.support, !wrongFieldOf(view))}
 <p>${notMeTexts.account} <b>${email}</b></p>
-<p>${notMeTexts.happened[purpose](name)}</p>
+<p>${notMeTexts.happened[purpose](provider)}</p>
 <p>${notMeTexts.about}</p>
 <ul class="ends">
-${removes && html`<li>${removes(name)}</li>`}
+${removes && html`<li>${removes(provider)}</li>`}
 <li>${notMeTexts.endsSessions}</li>
 <li>${layout.passwords ? notMeTexts.asksPassword : notMeTexts.asksProvider}</li>
 </ul>

@@ -60,8 +60,8 @@ export interface NotMeView extends FormView {
   /** The address of the account. */
   email: string
   purpose: NotMePurpose
-  /** The label of the provider, or the name of the passkey, that was added. */
-  name: string
+  /** The label of the provider that was connected, where it is about one. */
+  provider: string
   factor?: AskedFactorView | undefined
   errors: FactorErrors
 }

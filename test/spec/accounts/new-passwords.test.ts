@@ -81,7 +81,7 @@ const FORMS: Record<string, () => Promise<{ page: string; send: (password: strin
     assert.equal((await verifyBy(agent, proof)).status, 303)
     const { email } = newPerson()
     assert.equal((await askFor(agent, email)).status, 303)
-    assert.equal((await confirm(service, await linkTo(email))).status, 200)
+    assert.equal((await confirm(agent, await linkTo(email))).status, 200)
     const [owner, token] = [newAgent(service), await linkTo(person.email, 3)]
     const { text: page } = await owner.get(`${UNDO}?token=${token}`)
     return { page, send: (password) => owner.post(UNDO, { token, password }) }

@@ -481,7 +481,7 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
     async 'by a link'() {
       const { id, agent } = await newUser()
       const token = unspoken(await asked(mailed, agent, emailTo()))
-      return { by: 'user', answer: await createUserAgent(site).post(VERIFY, { token }), user: id }
+      return { by: 'user', answer: await confirm(agent, token), user: id }
     },
     'by a command': () => byCommand('users', 'set-email', 'USER', emailTo()),
     'by the server API': () => byApi('PATCH', '/users/USER', { email: emailTo() }),
@@ -489,7 +489,7 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
   'email.change_undone': {
     async 'by a link'() {
       const { id, agent, person } = await newUser()
-      await confirm(service, await asked(mailed, agent, emailTo()))
+      await confirm(agent, await asked(mailed, agent, emailTo()))
       const token = unspoken(await mailed.tokenTo(person.email, 2))
       return { by: 'user', answer: await undo(createUserAgent(site), token, unspoken(randomUUID())), user: id }
     },

@@ -9,7 +9,7 @@ import { newOpenIdUser, type OpenIdUser } from '../../support/provider/openid-pr
 import { assertNoSession } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { FORGOT, tokenOf } from '../../support/recovery/reset.ts'
-import { createUser, disableUser } from '../../support/service/operator-commands.ts'
+import { createUser, disableUser, enableUser } from '../../support/service/operator-commands.ts'
 
 const corp = await startOpenIdProvider()
 const mailed = await startMailedService({ providers: { corp }, env: { SVC_PASSWORDS: 'off' } })
@@ -76,7 +76,7 @@ test('“This wasn’t me” leads to a provider, and disconnects the one that w
 test('an undo link connects a provider in place of a new password, and ends what was connected since', async () => {
   const { agent, employee, id, email } = await userOfCorp()
   const thief = newPerson()
-  const answer = await confirm(service, await asked(mailed, agent, thief.email))
+  const answer = await confirm(agent, await asked(mailed, agent, thief.email))
   assertPage(answer)
   assert.doesNotMatch(wordsOf(answer.text), /password|log in with/i)
   assert.equal((await currentUser(agent)).email, thief.email)
@@ -95,17 +95,20 @@ test('an undo link connects a provider in place of a new password, and ends what
   await assertSignedOut(agent)
 })
 
-test('the address of a disabled account is put back too, and nobody is signed in', async () => {
+test('the link waits while the account is disabled, and nobody is signed in', async () => {
   const { agent, employee, id, email } = await userOfCorp()
   const thief = newPerson()
-  assertPage(await confirm(service, await asked(mailed, agent, thief.email)))
+  assertPage(await confirm(agent, await asked(mailed, agent, thief.email)))
   const token = await mailed.tokenTo(email, 2)
   await disableUser(service, id)
   const owner = newAgent(service)
   const answer = await signInBy(owner, 'corp', byCorp(employee), { intent: 'undo', token })
   assertNoSession(owner, answer, 403)
   const { stdout } = await service.cli(['users', 'show', id, '--json'])
-  assert.match(stdout, new RegExp(`"email": ?"${email}"`))
+  assert.match(stdout, new RegExp(`"email": ?"${thief.email}"`))
+  await enableUser(service, id)
+  assertRedirect(await signInBy(owner, 'corp', byCorp(employee), { intent: 'undo', token }), '/')
+  assert.equal((await currentUser(owner)).email, email)
 })
 
 test('a signup that waits for its confirmation comes to nothing once passwords are off', async (t) => {

@@ -1,7 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { currentUser, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
+import { currentUser, loggedIn, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import {
   assertCanLogIn,
   assertCannotLogIn,
@@ -36,7 +36,7 @@ const allMailSettled = () =>
 const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to === address)
 
 describe('§4.2 a change of address', () => {
-  test('is asked for in one browser, confirmed in another, and signs nobody in there', async () => {
+  test('is asked for in one browser, confirmed by the password in another, and signs nobody in there', async () => {
     const { agent, person, id } = await newUser()
     const { email } = newPerson()
     assertRedirect(await askFor(agent, ` ${email} `), REQUESTED)
@@ -52,7 +52,15 @@ describe('§4.2 a change of address', () => {
     const button = shown.text.indexOf('<button class="first"')
     assert.ok(shown.text.indexOf(person.email) < button && shown.text.indexOf(email) < button, shown.text)
 
-    const answer = await other.post(VERIFY, { token })
+    assert.match(shown.text, /name="password"[^]*autocomplete="current-password"|autocomplete="current-password"/)
+    for (const [password, status] of [
+      [undefined, 422],
+      ['', 422],
+      ['a wrong password', 401],
+    ] as const)
+      assertPage(await confirm(other, token, password === undefined ? {} : { password }), status)
+    assert.equal((await currentUser(agent)).email, person.email, 'a press alone changes nothing')
+    const answer = await confirm(other, token, { password: person.password })
     assertPage(answer)
     assert.ok(answer.text.includes(email))
     assert.equal(other.cookies.get('svc_access'), undefined)
@@ -104,8 +112,8 @@ describe('§4.2 a change of address', () => {
     const { agent } = await newUser()
     const [first, second] = [newPerson().email, newPerson().email]
     const tokens = [await asked(mailed, agent, first), await asked(mailed, agent, second)]
-    assert.equal((await confirm(service, tokens[0] ?? '')).status, 410)
-    assert.equal((await confirm(service, tokens[1] ?? '')).status, 200)
+    assert.equal((await confirm(agent, tokens[0] ?? '')).status, 410)
+    assert.equal((await confirm(agent, tokens[1] ?? '')).status, 200)
     assert.equal((await currentUser(agent)).email, second)
   })
 
@@ -115,7 +123,7 @@ describe('§4.2 a change of address', () => {
     const token = await asked(mailed, agent, email)
     assertRedirect(await agent.post('/auth/account/email', { cancel: '1' }), '/auth/account?done=email_cancelled')
     assert.ok(!(await agent.get('/auth/account')).text.includes(email))
-    assert.equal((await confirm(service, token)).status, 410)
+    assert.equal((await confirm(agent, token)).status, 410)
     assert.equal((await currentUser(agent)).email, person.email)
   })
 
@@ -124,21 +132,55 @@ describe('§4.2 a change of address', () => {
     const { email } = newPerson()
     const token = await asked(mailed, agent, email)
     const { person: other } = await signedUp(service, { ...newPerson(), email })
-    const answer = await confirm(service, token)
+    const answer = await confirm(agent, token)
     assertPage(answer, 409)
     assert.ok(answer.text.includes(email) && answer.text.includes(person.email), answer.text)
     assert.equal((await currentUser(agent)).email, person.email)
     await assertCanLogIn(service, other)
-    assert.equal((await confirm(service, token)).status, 409, 'the link stays good')
+    assert.equal((await confirm(agent, token)).status, 409, 'the link stays good')
   })
 
-  test('of an address that nobody has proved tells that address nothing, and frees it', async () => {
+  test('is confirmed by a press in any browser that is signed in to the account, and in no other', async () => {
+    const [{ agent, person }, { agent: stranger }] = [await newUser(), await newUser()]
+    const token = await asked(mailed, agent, newPerson().email)
+    const own = await loggedIn(service, person)
+    assert.doesNotMatch((await own.get(`${VERIFY}?token=${token}`)).text, /name="password"/)
+    assertPage(await confirm(stranger, token), 422)
+    assertPage(await confirm(stranger, token, { password: newPerson().password }), 401)
+    assertPage(await confirm(own, token))
+  })
+
+  test('is confirmed where the request came from, also after a logout there', async () => {
+    const { agent } = await newUser()
+    const token = await asked(mailed, agent, newPerson().email)
+    assert.equal((await agent.post('/auth/logout')).status, 303)
+    assertPage(await confirm(agent, token))
+  })
+
+  test('of an account without a password takes a login in the browser that opens the link', async () => {
+    const { agent, person, id } = await newUser()
+    const { email } = newPerson()
+    const token = await asked(mailed, agent, email)
+    await database.rows('UPDATE users SET password_hash = NULL WHERE id = ?', id)
+    const other = newAgent()
+    const shown = await other.get(`${VERIFY}?token=${token}`)
+    assert.doesNotMatch(shown.text, /name="password"|<form/)
+    assert.match(shown.text, /href="\/auth\/login/)
+    assertPage(await confirm(other, token, { password: person.password }), 403)
+    assert.equal((await operator.users.find(id))?.email, person.email)
+    assertPage(await confirm(agent, token))
+    assert.equal((await operator.users.find(id))?.email, email)
+  })
+
+  test('of an address that nobody has proved tells that address so, without a link, and frees it', async () => {
     const { agent, person } = await signedUp(service)
     const { email } = newPerson()
     await changed(mailed, agent, email)
     await smtp.receivedFor(email, 2)
     await allMailSettled()
-    assert.deepEqual(mailsTo(person.email), [])
+    const [told, ...more] = mailsTo(person.email)
+    assert.deepEqual([told?.subject, told?.links, more], ['An account at localhost no longer has this address', [], []])
+    assert.ok(told && !told.text.includes(email) && !/127\.0\.0\.1|::1/.test(told.text), 'a stranger learns no more')
     assert.equal((await signUp(newAgent(), { ...newPerson(), email: person.email })).status, 303)
   })
 })
@@ -154,7 +196,7 @@ describe('§4.2 the link to a new address', () => {
       assert.equal((await newAgent().send({ method: 'HEAD', path })).status, 200)
     }
     assert.notEqual((await currentUser(agent)).email, email)
-    const answers = await Promise.all([confirm(service, token), confirm(service, token)])
+    const answers = await Promise.all([confirm(agent, token), confirm(agent, token)])
     assert.deepEqual(statusesOf(answers), [200, 410])
     assertPage(await newAgent().get(path), 410)
   })
@@ -172,7 +214,7 @@ describe('§4.2 the link to a new address', () => {
       const user = await newUser()
       const token = await asked(mailed, user.agent, newPerson().email)
       await end(user)
-      assert.equal((await confirm(service, token)).status, 410, name)
+      assert.equal((await confirm(user.agent, token)).status, 410, name)
     }
   })
 
@@ -185,12 +227,12 @@ describe('§4.2 the link to a new address', () => {
       assertPage(await newAgent().get(`${path}?token=${token}`), 410)
       assertPage(await newAgent().post(path, { token, password: newPerson().password }), 410)
     }
-    assertPage(await confirm(service, undoToken), 410)
+    assertPage(await confirm(agent, undoToken), 410)
     assertPage(await newAgent().get(VERIFY), 400)
     assertPage(await newAgent().get(`${VERIFY}?token=${token}&token=${token}`), 400)
     assertPage(await newAgent().post(VERIFY, { token: [token, token] }), 400)
     assertPage(await newAgent().get(`${VERIFY}?token=${'x'.repeat(43)}`), 410)
-    assert.equal((await confirm(service, token)).status, 200)
+    assert.equal((await confirm(agent, token)).status, 200)
   })
 
   test('is stored as a hash, and no copy of the database holds it', async () => {

@@ -148,7 +148,7 @@ describe('§4.11 an account that was stolen', () => {
   test('is made safe by --stolen also with the address that it has, which a thief moved away and back', async () => {
     const { id, person, thief, stolen } = await robbed()
     await askFor(thief, person.email)
-    assert.equal((await confirm(service, await tokenTo(person.email, 3))).status, 200)
+    assert.equal((await confirm(thief, await tokenTo(person.email, 3))).status, 200)
     const thiefsUndo = tokenOf((await smtp.receivedFor(stolen, 4)).link)
     assert.equal(await isDead(thiefsUndo), false)
     const args = ['users', 'set-email', id, person.email]

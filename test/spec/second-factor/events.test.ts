@@ -126,7 +126,7 @@ describe('what each event ends of an account with everything', () => {
 
   test('"This wasn’t me" about a passkey: it goes, with recovery codes that were made since', async () => {
     const account = await newAccount()
-    const details = { passkeyId: account.passkeyId, passkey: 'Phone', addedAt: '1' }
+    const details = { passkeyId: account.passkeyId, addedAt: '1' }
     const token = await linkFor(account, 'not_my_passkey', details)
     assert.equal((await newAgent().post('/auth/account/not-me', { token })).status, 303)
     await assertLeft(account, { ...ENDED, passkeys: 'go', recoveryCodes: 'go' })

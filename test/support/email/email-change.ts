@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Core } from '../../../src/core.ts'
 import { loggedIn, newPerson, type Person } from '../client/accounts.ts'
 import { assertRedirect } from '../client/assertions.ts'
-import { type Answer, createUserAgent, type Form, type UserAgent } from '../client/user-agent.ts'
+import { type Answer, type Form, type UserAgent } from '../client/user-agent.ts'
 import type { TurnedClock } from '../clock/turned-clock.ts'
 import { type SmtpServer, startSmtpServer } from '../network/smtp-server.ts'
 import { type providerSettings, startServiceWith } from '../provider/provider-service.ts'
@@ -69,12 +69,13 @@ export const asked = async (
   return tokenTo(email, count)
 }
 
-export const confirm = (service: { url: string }, token: string): Promise<Answer> =>
-  createUserAgent(service).post(VERIFY, { token })
+/** In the browser that has asked, or with a password in any. */
+export const confirm = (agent: UserAgent, token: string, form: Form = {}): Promise<Answer> =>
+  agent.post(VERIFY, { token, ...form })
 
-/** Asks for another address and confirms it in another browser. */
+/** Asks for another address and confirms it. */
 export const changed = async (mailed: MailedService, agent: UserAgent, email: string): Promise<void> => {
-  const answer = await confirm(mailed.service, await asked(mailed, agent, email))
+  const answer = await confirm(agent, await asked(mailed, agent, email))
   assert.equal(answer.status, 200, answer.text)
 }
 

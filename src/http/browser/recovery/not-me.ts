@@ -19,10 +19,9 @@ export const createNotMeLink = (deps: PageDeps) => {
     refusal: Refusal = { errors: {}, problem: undefined },
   ): Promise<string> => {
     const { email } = await recovery.notMe.requireAccount(link)
-    const { provider, passkey } = link.details
     const purpose = link.purpose as NotMePurpose
     const factor = await askedFactor.describe(await recovery.notMe.findAsked(link))
-    const about = { email, purpose, name: provider ?? passkey ?? '', factor }
+    const about = { email, purpose, provider: link.details.provider ?? '', factor }
     return pages.notMe({ csrfToken: context.csrfToken, token, ...about, ...refusal })
   }
 
