@@ -72,22 +72,19 @@ ${replaced(logIn(folder, '/var/log/nginx', withBackends(server, ports)), 'listen
 `
 }
 
-const CADDY_OF_TESTS = `{
-  admin off
-  auto_https off
-  default_bind 127.0.0.1
-}
-`
+const withCaddyOptions = (text: string): string =>
+  text.replace(/^\{$/m, '{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1')
 
-const caddy = (ports: Ports, folder: string): string =>
-  `${CADDY_OF_TESTS}${replaced(logIn(folder, '/var/log/caddy', withBackends(readDeploy('caddy/Caddyfile'), ports)), '\nexample.com {', `\nhttp://:${ports.gateway} {`)}`
+const caddy = (ports: Ports, folder: string): string => {
+  const text = logIn(folder, '/var/log/caddy', withBackends(readDeploy('caddy/Caddyfile'), ports))
+  return withCaddyOptions(replaced(text, '\nexample.com {', `\nhttp://:${ports.gateway} {`))
+}
 
 const caddyOfCompose = ({ gateway, svc, app }: Ports): string => {
   const text = replaced(readDeploy('compose/Caddyfile'), '{$DOMAIN} {', `http://:${gateway} {`)
   const replicas = /dynamic a \{[^}]*\}/.exec(text)?.[0] ?? ''
-  return (
-    CADDY_OF_TESTS + replaced(replaced(text, replicas, `to 127.0.0.1:${svc}`), 'application:3000', `127.0.0.1:${app}`)
-  )
+  const withSvc = replaced(text, replicas, `to 127.0.0.1:${svc}`)
+  return withCaddyOptions(replaced(withSvc, 'application:3000', `127.0.0.1:${app}`))
 }
 
 /** The path of a file below deploy/. */
