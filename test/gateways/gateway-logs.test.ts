@@ -9,6 +9,7 @@ import { createUserAgent } from '../support/client/user-agent.ts'
 import { startEchoApplication } from '../support/gateway/echo-application.ts'
 import { startGateway } from '../support/gateway/gateway.ts'
 import { GATEWAYS, PUBLIC_ORIGIN, replaced } from '../support/gateway/gateway-configuration.ts'
+import { freePort } from '../support/network/free-port.ts'
 import { startService } from '../support/service/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { eventually } from '../support/wait.ts'
@@ -49,6 +50,29 @@ for (const gateway of GATEWAYS.filter((name) => name !== 'Traefik' && name !== '
     await eventually('all of it is logged', () => /kept=1/.test(read()))
     assert.match(read(), /\/auth\/password\/reset\b/)
     assert.match(read(), /\/auth\/email\/verify\b/)
+    assert.ok(!read().includes(TOKEN.slice(0, 10)), read())
+  })
+}
+
+/** To the file `errors`, at once, and without the page that Caddy 2.6 shows in place of a line of the log. */
+const logErrors = (text: string, folder: string): string =>
+  replaced(text, 'log default {', `log default {\noutput file ${folder}/errors`)
+    .replace(/^\thandle_errors \{.*?^\t\}/ms, '')
+    .replace('lb_try_duration 5s', '')
+
+// nginx writes the whole line of the request there, which no setting changes.
+for (const gateway of ['Caddy', 'Caddy of compose', 'Apache'] as const) {
+  test(`${gateway} writes no token of a link to its log of errors while svc is away`, async (t) => {
+    const folder = temporaryDirectory(t)
+    const file = path.join(folder, 'errors')
+    const change = (text: string) => (gateway === 'Apache' ? text : logErrors(text, folder))
+    const port = await startGateway(gateway, { svc: await freePort(), app, folder, change, t })
+    const agent = createUserAgent({ url: `http://localhost:${port}` })
+
+    const answer = await agent.get(`/auth/password/reset?token=${TOKEN}`, { host })
+    assert.ok([502, 503].includes(answer.status))
+    const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+    await eventually('the error is logged', () => /refused/.test(read()))
     assert.ok(!read().includes(TOKEN.slice(0, 10)), read())
   })
 }

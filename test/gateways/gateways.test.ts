@@ -5,7 +5,7 @@ import { newPerson } from '../support/client/accounts.ts'
 import { startEchoApplication } from '../support/gateway/echo-application.ts'
 import { startGateway } from '../support/gateway/gateway.ts'
 import { GATEWAYS, PUBLIC_ORIGIN } from '../support/gateway/gateway-configuration.ts'
-import { asPassedBy, assertInjectsNothing, echoOf, identityOf, visitorOf } from '../support/gateway/visitor.ts'
+import { asPassedBy, assertInjectsNothing, echoOf, visitorOf } from '../support/gateway/visitor.ts'
 import { startService } from '../support/service/service.ts'
 
 const svc = await startService({ env: { SVC_BASE_URL: PUBLIC_ORIGIN } })
@@ -30,16 +30,6 @@ const TARGETS = [
   '/a;b=c,d?e;f=g,h',
 ]
 
-/** The headers that name a user, in the spellings that an application may take for the same. */
-const FORGED = Object.fromEntries(
-  ['Id', 'Email', 'Username', 'Roles', 'Email-Verified', 'Amr', 'Auth-Time']
-    .map((name) => `X-Svc-User-${name}`)
-    .concat('X-Svc-Login')
-    .concat(['User', 'Email', 'Name', 'Groups'].map((name) => `Remote-${name}`))
-    .flatMap((name) => [name, name.replaceAll('-', '_'), name.toUpperCase(), name.toLowerCase().replaceAll('-', '_')])
-    .map((name) => [name, 'admin']),
-)
-
 for (const { name, port } of gateways) {
   describe(name, { concurrency: false }, () => {
     test('/auth and what is below it go to svc, everything else to the application as it was sent', async () => {
@@ -57,7 +47,7 @@ for (const { name, port } of gateways) {
         const answer = await open(target)
         // Envoy takes each of them for protected, since an application could.
         if (name === 'Traefik') continue // It puts the path in order first.
-        assert.ok([303, 404].includes(answer.status) || echoOf(answer).target === target, target)
+        assert.ok([303, 400, 404].includes(answer.status) || echoOf(answer).target === target, target)
       }
     })
 
@@ -97,28 +87,6 @@ for (const { name, port } of gateways) {
           [301, 303, 307, 308, 400, 404].includes(answer.status) || echoOf(answer).application,
           `${path} ${answer.status}`,
         )
-      }
-    })
-
-    test('headers that name a user do not come through from outside', async () => {
-      const visitor = visitorOf(port)
-      for (const [header, value] of Object.entries(FORGED)) {
-        assert.deepEqual(identityOf(echoOf(await visitor.open('/elsewhere', { [header]: value }))), {}, header)
-      }
-      assert.deepEqual(identityOf(echoOf(await visitor.open('/elsewhere', FORGED))), {})
-      const mixed = ['X_Svc-User-Roles', 'X-Svc_User_Roles', 'x-svc_user_email-verified', 'X-Svc-User-Email_Verified']
-      // For PHP, a dot is an underscore.
-      const dotted = [
-        'X.Svc.User.Roles',
-        'x.svc-user-roles',
-        'X-Svc.User.Id',
-        'X.Svc_User-Amr',
-        'X_Svc.User.Email',
-        'Remote.User',
-      ]
-      for (const header of [...mixed, ...dotted]) {
-        const answer = await visitor.open('/elsewhere', { [header]: 'admin' })
-        if (answer.status !== 400) assert.deepEqual(identityOf(echoOf(answer)), {}, header)
       }
     })
 

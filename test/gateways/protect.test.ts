@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { before, describe, type TestContext, test } from 'node:test'
 import { afterwards } from '../support/cleanup.ts'
 import { newPerson } from '../support/client/accounts.ts'
+import type { Answer } from '../support/client/user-agent.ts'
 import { turnedClock } from '../support/clock/turned-clock.ts'
 import { startEchoApplication } from '../support/gateway/echo-application.ts'
 import { startGateway } from '../support/gateway/gateway.ts'
@@ -14,12 +15,16 @@ import {
   assertInjectsNothing,
   assertLeadsBack,
   echoOf,
+  headersOf,
   identityOf,
   pathOf,
   type Visitor,
   visitorOf,
 } from '../support/gateway/visitor.ts'
+import { connectRaw } from '../support/network/raw-connection.ts'
 import { startService } from '../support/service/service.ts'
+
+const HOST = new URL(PUBLIC_ORIGIN).host
 
 /** How long each waits for the answer to a check. */
 const PATIENCE: Record<Exclude<(typeof ASKING_GATEWAYS)[number], 'Traefik'>, string> = {
@@ -71,6 +76,32 @@ const TARGETS = [
 /** Ways to write an address of the protected part that an application may understand. */
 const SPELLINGS = ['//members/a', '/members//a', '/%6dembers/a', '/x/../members/a', '/./members/a', '/members/./a']
 
+/** Targets in which many URL parsers find a path of the protected part, and a comparison of paths does not. */
+const AMBIGUOUS = [
+  '//x/members',
+  '///members',
+  '/\\x/members',
+  '/\\/x/members',
+  '/members\\a',
+  '/x/..\\members',
+  '/x\\..\\members?a',
+  '/members#a',
+  `${PUBLIC_ORIGIN}/members`,
+  `${PUBLIC_ORIGIN}//x/members`,
+  `${PUBLIC_ORIGIN}\\members`,
+  '/x/.%2e/members',
+  '/mem\tbers',
+  '/x/.\t./members',
+]
+
+/** What a client may tell a proxy to leave out. */
+const CONNECTIONS = [
+  'close, X-Svc-User-Roles, X-Svc-User-Amr',
+  'x_svc_user_roles',
+  'keep-alive, Remote-User, remote-groups',
+  'close, X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Uri, X-Forwarded-Method',
+]
+
 const FORGED = {
   'X-Svc-User-Roles': 'admin',
   'X-SVC-USER-ID': '1',
@@ -86,6 +117,9 @@ const FORGED = {
   'X-Svc.User.Email': 'admin',
   'remote.user': 'admin',
 }
+
+/** What svc and the proxy have set of what the application got. */
+const setOnTheWay = (answer: Answer) => headersOf(echoOf(answer), /^(x-svc|remote|x-forwarded|connection)/)
 
 const assertNotShown = ({ text, status }: { text: string; status: number }, title: string): void => {
   assert.doesNotMatch(text, /"application":true/, title)
@@ -178,10 +212,30 @@ for (const { name, port } of gateways) {
         assertLeadsBack(await member.open('/members/a?b&c'), '/members/a?b&c')
         for (const target of SPELLINGS) assertNotShown(await member.open(target), `${target} ${token}`)
       }
-      for (const target of ['/members/a#b', '/members\\a', '/members/../members/a', '/x/%2e%2e/members/a']) {
+      for (const target of ['/members/a#b', '/members/../members/a', '/x/%2e%2e/members/a']) {
         const answer = await visitorOf(port).open(target)
         assertInjectsNothing(answer)
-        if (!target.includes('\\')) assertNotShown(answer, target)
+        assertNotShown(answer, target)
+      }
+    })
+
+    test('no address is open in which an application finds the protected part by its URL parser', async (t) => {
+      for (const target of AMBIGUOUS) {
+        const raw = await connectRaw({ port }, t)
+        raw.write(`GET ${target} HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`)
+        const [, arrived] = /"target":("[^"]*")/.exec(await raw.answer()) ?? []
+        if (arrived === undefined) continue
+        assert.doesNotMatch(new URL(JSON.parse(arrived), 'http://application').pathname, /^\/members(\/|$)/, target)
+      }
+      assert.equal(echoOf(await visitorOf(port).open('/a?b=\\c&d=//e')).target, '/a?b=\\c&d=//e')
+    })
+
+    test('no client has headers left out that svc or the proxy has set', async () => {
+      const member = await memberOf(port)
+      const usual = setOnTheWay(await member.open('/members/a'))
+      for (const connection of CONNECTIONS) {
+        const answer = await member.open('/members/a', { connection })
+        if (answer.status !== 400) assert.deepEqual(setOnTheWay(answer), usual, connection)
       }
     })
 

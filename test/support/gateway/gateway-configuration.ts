@@ -13,14 +13,17 @@ export const ASKING_GATEWAYS = [
 
 /** The gateways of deploy/ that this machine can run. */
 export const GATEWAYS = [...ASKING_GATEWAYS, 'Apache'] as const
-export type GatewayName = (typeof GATEWAYS)[number]
+
+/** With the one of the compose files, which only routes. */
+export const ALL_GATEWAYS = [...GATEWAYS, 'Caddy of compose'] as const
+export type GatewayName = (typeof ALL_GATEWAYS)[number]
 
 /** Ports on 127.0.0.1 in place of those in the files. */
 export type Ports = {
   gateway: number
   svc: number
   app: number
-  /** Where HAProxy asks itself. */
+  /** Where HAProxy and Traefik ask themselves. */
   check: number
 }
 
@@ -69,17 +72,27 @@ ${replaced(logIn(folder, '/var/log/nginx', withBackends(server, ports)), 'listen
 `
 }
 
-const caddy = (ports: Ports, folder: string): string => `{
-  admin off
-  auto_https off
-  default_bind 127.0.0.1
-}
-${replaced(logIn(folder, '/var/log/caddy', withBackends(readDeploy('caddy/Caddyfile'), ports)), '\nexample.com {', `\nhttp://:${ports.gateway} {`)}`
+const withCaddyOptions = (text: string): string =>
+  text.replace(/^\{$/m, '{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1')
 
-const SVC_LUA = fileURLToPath(new URL('../../../deploy/haproxy/svc.lua', import.meta.url))
+const caddy = (ports: Ports, folder: string): string => {
+  const text = logIn(folder, '/var/log/caddy', withBackends(readDeploy('caddy/Caddyfile'), ports))
+  return withCaddyOptions(replaced(text, '\nexample.com {', `\nhttp://:${ports.gateway} {`))
+}
+
+const caddyOfCompose = ({ gateway, svc, app }: Ports): string => {
+  const text = replaced(readDeploy('compose/Caddyfile'), '{$DOMAIN} {', `http://:${gateway} {`)
+  const replicas = /dynamic a \{[^}]*\}/.exec(text)?.[0] ?? ''
+  const withSvc = replaced(text, replicas, `to 127.0.0.1:${svc}`)
+  return withCaddyOptions(replaced(withSvc, 'application:3000', `127.0.0.1:${app}`))
+}
+
+/** The path of a file below deploy/. */
+const pathInDeploy = (file: string): string => fileURLToPath(new URL(`../../../deploy/${file}`, import.meta.url))
 
 const haproxy = (ports: Ports): string => {
-  const text = replaced(withBackends(readDeploy('haproxy/haproxy.cfg'), ports), '/etc/haproxy/svc.lua', SVC_LUA)
+  const svcLua = pathInDeploy('haproxy/svc.lua')
+  const text = replaced(withBackends(readDeploy('haproxy/haproxy.cfg'), ports), '/etc/haproxy/svc.lua', svcLua)
   return replaced(
     replaced(text, 'bind :80', `bind 127.0.0.1:${ports.gateway}`),
     '127.0.0.1:8079',
@@ -91,7 +104,8 @@ const haproxy = (ports: Ports): string => {
 const COMBINED = String.raw`LogFormat "%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\"" combined`
 
 const apache = (ports: Ports, folder: string): string => {
-  const modules = ['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http', 'rewrite', 'setenvif']
+  const text = logIn(folder, '/var/log/apache2', withBackends(readDeploy('apache/svc.conf'), ports))
+  const modules = ['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http', 'rewrite', 'lua']
   return `ServerRoot ${folder}
 ${modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
 User www-data
@@ -102,7 +116,7 @@ ErrorLog ${folder}/errors
 ${COMBINED}
 Listen 127.0.0.1:${ports.gateway}
 <VirtualHost 127.0.0.1:${ports.gateway}>
-${replaced(logIn(folder, '/var/log/apache2', withBackends(readDeploy('apache/svc.conf'), ports)), 'https://example.com', PUBLIC_ORIGIN)}</VirtualHost>
+${replaced(replaced(text, 'https://example.com', PUBLIC_ORIGIN), '/etc/apache2/svc.lua', pathInDeploy('apache/svc.lua'))}</VirtualHost>
 `
 }
 
@@ -113,9 +127,10 @@ const traefik = (ports: Ports, folder: string): string => {
     'Host(`example.com`)',
     `Host(\`${HOST}\`)`,
   )
-  writeFileSync(path.join(folder, 'dynamic.yml'), dynamic)
+  const [documented, itself] = ['127.0.0.1:8079', `127.0.0.1:${ports.check}`]
+  writeFileSync(path.join(folder, 'dynamic.yml'), replaced(dynamic, documented, itself))
   const text = replaced(readDeploy('traefik/traefik.yml'), '":80"', `"127.0.0.1:${ports.gateway}"`)
-  return replaced(text, '/etc/traefik', folder)
+  return replaced(replaced(text, documented, itself), '/etc/traefik', folder)
 }
 
 const envoy = (ports: Ports): string => {
@@ -139,4 +154,5 @@ export const gatewayConfiguration: Record<GatewayName, (ports: Ports, folder: st
   Traefik: traefik,
   Envoy: envoy,
   Apache: apache,
+  'Caddy of compose': caddyOfCompose,
 }

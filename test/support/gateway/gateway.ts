@@ -69,6 +69,7 @@ const COMMANDS: Record<GatewayName, (file: string, folder: string) => string[]> 
   Traefik: (file) => [OTHER_PROGRAMS.Traefik ?? '', `--configFile=${file}`],
   Envoy: (file) => [OTHER_PROGRAMS.Envoy ?? '', '--use-dynamic-base-id', '--log-level', 'error', '-c', file],
   // One process, so that ending it ends its threads, too.
+  'Caddy of compose': (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   Apache: (file) => ['apache2', '-X', '-f', file],
 }
 

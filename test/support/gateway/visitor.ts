@@ -53,15 +53,18 @@ export const echoOf = ({ status, text }: Answer): Echo => {
   return echo
 }
 
+/** The headers of a request whose names match, by their names in small letters. */
+export const headersOf = ({ headers }: Echo, pattern: RegExp): Record<string, string> => {
+  const found: Record<string, string> = {}
+  for (let index = 0; index < headers.length; index += 2) {
+    const [name, value = ''] = [headers[index]?.toLowerCase() ?? '', headers[index + 1]]
+    if (pattern.test(name)) found[name] = name in found ? `${found[name]}, ${value}` : value
+  }
+  return found
+}
+
 /** The headers of a request that name its user, whatever their spelling. */
-export const identityOf = ({ headers }: Echo): Record<string, string> =>
-  Object.fromEntries(
-    headers.flatMap((name, index) =>
-      index % 2 === 0 && /^(?:x[-_.]svc|remote)[-_.]/i.test(name)
-        ? [[name.toLowerCase(), headers[index + 1] ?? '']]
-        : [],
-    ),
-  )
+export const identityOf = (echo: Echo): Record<string, string> => headersOf(echo, /^(?:x[^a-z0-9]svc|remote)[^a-z0-9]/)
 
 /** Checks that a response sets no cookie but that of svc's pages, and has no header from a link. */
 export const assertInjectsNothing = ({ setCookies, headers }: Answer): void => {
