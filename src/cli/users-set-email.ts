@@ -9,8 +9,8 @@ interface SetEmailOptions extends JsonOption {
 
 const HELP = `
 Links that were sent before no longer work. While mail is on, the old address gets a message
-with a link that undoes the change, if it was confirmed; for 72 hours nobody else can take it.
-Without --verified the new address counts as not confirmed.`
+with a link that undoes the change, if it was verified; for 72 hours nobody else can take it.
+Without --verified the new address counts as not verified.`
 
 /** `svc users set-email`: the same as a change by the user, without a link to the new address. */
 export const addUsersSetEmail = (users: Command, context: CommandContext): void => {
@@ -26,7 +26,7 @@ export const addUsersSetEmail = (users: Command, context: CommandContext): void 
       event: 'email_change',
       json,
       apply: ({ recovery }, { id }) => recovery.emailChanges.set(id, email, { verified }),
-      result: (user) => `The email address is ${user.email} now${verified ? ', and confirmed' : ''}.`,
+      result: (user) => `The email address is ${user.email} now${verified ? ', and verified' : ''}.`,
     }),
   )
 }
