@@ -61,7 +61,7 @@ const signInText = ({ password, identities, passkeyNames }: AccountDetails): str
   ].join(', ') || '(nothing)'
 
 /** What `svc users show` adds to a user: all that it tells people. */
-export const detailsToJson = (user: User, { sessions, password, identities, passkeyNames }: AccountDetails) => ({
+export const shownToJson = (user: User, { sessions, password, identities, passkeyNames }: AccountDetails) => ({
   email_verified_at: toTime(user.emailVerifiedAtMs),
   invited_at: toTime(user.invitedAtMs),
   has_password: password,

@@ -4,7 +4,7 @@ import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { passkeyNamesOf } from './passkey-names.ts'
 import { printJson, printRecord } from './terminal/output.ts'
-import { type AccountDetails, detailsToJson, factorsToJson, userRecord, userToJson } from './user-output.ts'
+import { type AccountDetails, shownToJson, factorsToJson, userRecord, userToJson } from './user-output.ts'
 import { type Core, requireUser, withCore } from './with-core.ts'
 
 /** `svc users show` */
@@ -18,7 +18,7 @@ export const addUsersShow = (users: Command, { loadConfig }: CommandContext): vo
       const user = await requireUser(core, name)
       const details = await findDetails(core, user)
       if (!json) return printRecord(userRecord(user, details))
-      return printJson({ ...userToJson(user), ...factorsToJson(details.factors), ...detailsToJson(user, details) })
+      return printJson({ ...userToJson(user), ...factorsToJson(details.factors), ...shownToJson(user, details) })
     }),
   )
 }
