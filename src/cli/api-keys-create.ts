@@ -38,7 +38,21 @@ export const addApiKeysCreate = (apiKeys: Command, { loadConfig }: CommandContex
   })
 }
 
+const MEANING: Record<Scope, string> = {
+  'users:read': 'find and read users',
+  'users:write': 'make, change and delete users; includes users:read',
+  'credentials:write': 'set passwords, emails and links of accounts, and reset second factors',
+  'sessions:read': 'list the sessions of a user',
+  'sessions:write': 'end sessions',
+  'audit:read': 'read what happened to accounts, keys and providers',
+}
+
 const HELP = `
+Scopes:
+${Object.entries(MEANING)
+  .map(([scope, meaning]) => `  ${scope.padEnd(19)}${meaning}`)
+  .join('\n')}
+
 The key is good for a year unless --expires says otherwise. It is stored as a hash, and
 cannot be shown again: put it where your backend keeps its secrets.`
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { AuditQuery, AuditRow } from '../audit/audit.ts'
-import { AUDIT_COLUMNS } from './audit-output.ts'
+import { AUDIT_COLUMNS, type ShownRecord } from './audit-output.ts'
 import { type AuditSelection, readSelection, requireType, withSelection } from './audit-query.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
@@ -32,8 +32,10 @@ export const addAuditList = (audit: Command, { loadConfig }: CommandContext): vo
       const { toAuditJson } = await import('../audit/audit-json.ts')
       const limit = options.limit ?? (options.since ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT)
       const pages = readPages(core, await readSelection(core, options, type), limit)
+      // JSON is that of the server API, with ids alone.
+      const shown = options.json ? pages : withEmails(core, pages)
       const listing = { columns: AUDIT_COLUMNS, toJson: toAuditJson, empty: 'there are no records' }
-      await printList(pages, listing, options.json)
+      await printList(shown, listing, options.json)
     })
   })
 }
@@ -48,4 +50,18 @@ async function* readPages({ audit }: Core, query: AuditQuery, limit: number): As
     left -= page.events.length
     cursor = page.nextCursor
   } while (cursor !== undefined && left > 0)
+}
+
+const emailsOf = async ({ users }: Core, page: AuditRow[]): Promise<Map<string | undefined, string | undefined>> => {
+  const ids = [...new Set(page.flatMap(({ userId }) => userId ?? []))]
+  const found = await Promise.all(ids.map((id) => users.find(id)))
+  return new Map(found.map((user) => [user?.id, user?.email]))
+}
+
+/** Users are looked up page by page. */
+async function* withEmails(core: Core, pages: AsyncIterable<AuditRow[]>): AsyncGenerator<ShownRecord[]> {
+  for await (const page of pages) {
+    const emails = await emailsOf(core, page)
+    yield page.map((row) => ({ ...row, email: emails.get(row.userId) }))
+  }
 }

@@ -10,11 +10,14 @@ const detailsText = ({ details }: AuditRow): string =>
     .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join(',') : String(value)}`)
     .join(' ')
 
-export const AUDIT_COLUMNS: Column<AuditRow>[] = [
+/** A record with the address of its user, who may be gone. */
+export type ShownRecord = AuditRow & { email?: string | undefined }
+
+export const AUDIT_COLUMNS: Column<ShownRecord>[] = [
   { title: 'at (UTC)', value: ({ atMs }) => toSecond(atMs) },
   { title: 'type', value: ({ type }) => type, tone: ({ type }) => (RED.includes(type) ? 'red' : undefined) },
   { title: 'actor', value: ({ actor }) => actor, minWidth: 6 },
-  { title: 'user', value: ({ userId }) => userId ?? '', minWidth: 9, keeps: 'end' },
+  { title: 'user', value: ({ email, userId }) => email ?? userId ?? '', minWidth: 16 },
   { title: 'address', value: ({ address }) => address ?? '', minWidth: 9 },
   { title: 'details', value: detailsText, minWidth: 12, optional: true },
 ]

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Config, shownDatabase } from '../config/config.ts'
+import { appNameOf, type Config, defaultBaseUrl, shownDatabase } from '../config/config.ts'
 import { shownSmtp } from '../config/smtp-url.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
@@ -48,11 +48,19 @@ interface SettingRow {
   show?: (text: string) => string
 }
 
-/** The domain in effect, which is that of the base URL unless it is set. */
-const globalRows = (table: SettingsTable, { relyingPartyId }: Config): SettingRow[] =>
-  Object.values(table).map((row: SettingRow) =>
-    row === table.relyingPartyId && relyingPartyId !== undefined ? { ...row, defaultValue: relyingPartyId } : row,
-  )
+/** With the values in effect of those that follow from others. */
+const globalRows = (table: SettingsTable, config: Config): SettingRow[] => {
+  const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
+  const inEffect = new Map<SettingRow, string | undefined>([
+    [table.baseUrl, config.port === 0 ? undefined : baseUrl],
+    [table.appName, appNameOf(config, baseUrl)],
+    [table.relyingPartyId, config.relyingPartyId],
+  ])
+  return Object.values(table).map((row: SettingRow) => {
+    const defaultValue = inEffect.get(row)
+    return defaultValue === undefined ? row : { ...row, defaultValue }
+  })
+}
 
 const providerRows = async ({ oauthProviders }: Config): Promise<SettingRow[]> => {
   const { listProviderSettings: settingsOf } = await import('../config/provider-settings.ts')

@@ -10,19 +10,21 @@ const DEFAULT_LIMIT = 50
 
 interface ListOptions extends JsonOption {
   limit: number
+  failed?: boolean
 }
 
 /** `svc mail list` */
 export const addMailList = (mail: Command, { loadConfig }: CommandContext): void => {
   const list = addCommand(mail, 'list', 'list messages and their state, the newest first', [
     'svc mail list',
-    'svc mail list --limit 500 --json | jq ".[] | select(.state == \\"failed\\") | .id"',
+    'svc mail list --failed --limit 500 --json | jq -r ".[].id"',
   ])
     .option('--limit <count>', 'maximum number of messages', parseLimit, DEFAULT_LIMIT)
+    .option('--failed', 'only messages that were given up')
     .addHelpText('after', '\nWhat a message says is never shown, because it may hold a link into an account.')
-  withJson(list).action(({ limit, json }: ListOptions) =>
+  withJson(list).action(({ limit, failed, json }: ListOptions) =>
     withCore(loadConfig(), async (core) => {
-      const messages = await core.mail.list(limit)
+      const messages = await core.mail.list(limit, failed)
       const listing = { columns: MAIL_COLUMNS, toJson: messageToJson, empty: 'there are no messages' }
       await printList([messages], listing, json)
     }),

@@ -1,4 +1,5 @@
 import { toTimestamp } from '../lib/time.ts'
+import type { LinkedIdentity } from '../oauth/oauth.ts'
 import type { AccountFactors } from '../second-factor/second-factors.ts'
 import type { User } from '../users/users.ts'
 import { toMinute } from './terminal/output.ts'
@@ -40,12 +41,34 @@ export const USER_COLUMNS: Column<User>[] = [
   { title: 'created (UTC)', value: ({ createdAtMs }) => toMinute(createdAtMs), optional: true },
 ]
 
-interface UserDetails {
+/** What `svc users show` finds about an account. */
+export interface AccountDetails {
   sessions: number
-  /** `password`, the names of providers, and passkeys. */
-  signInMethods: string[]
+  /** Whether the user can sign in with one. */
+  password: boolean
+  identities: LinkedIdentity[]
+  passkeyNames: string[]
   factors: AccountFactors
 }
+
+const toTime = (epochMs: number | undefined): string | null => (epochMs === undefined ? null : toTimestamp(epochMs))
+
+const signInText = ({ password, identities, passkeyNames }: AccountDetails): string =>
+  [
+    ...(password ? ['password'] : []),
+    ...identities.map(({ provider, email }) => (email === undefined ? provider : `${provider} (${email})`)),
+    ...(passkeyNames.length > 0 ? [passkeysText(passkeyNames)] : []),
+  ].join(', ') || '(nothing)'
+
+/** What `svc users show` adds to a user: all that it tells people. */
+export const shownToJson = (user: User, { sessions, password, identities, passkeyNames }: AccountDetails) => ({
+  email_verified_at: toTime(user.emailVerifiedAtMs),
+  invited_at: toTime(user.invitedAtMs),
+  has_password: password,
+  identities: identities.map(({ provider, email }) => ({ provider, email: email ?? null })),
+  passkey_names: passkeyNames,
+  sessions,
+})
 
 /** What else a user has, as far as the settings allow it. */
 export const factorsToJson = ({ codes, recoveryCodes, passkeys }: AccountFactors) => ({
@@ -66,19 +89,16 @@ const secondFactorText = (factors: AccountFactors): string =>
     ...(factors.codes || factors.passkeys > 0 ? [recoveryText(factors)] : []),
   ].join(', ') || '(none)'
 
-export const userRecord = (
-  user: User,
-  { sessions, signInMethods, factors }: UserDetails,
-): (readonly [string, string])[] => [
+export const userRecord = (user: User, details: AccountDetails): (readonly [string, string])[] => [
   ['id', user.id],
   ['email', user.email],
-  ['email proved', verifiedText(user)],
+  ['email verified', verifiedText(user)],
   ['username', user.username],
   ['roles', user.roles.join(' ') || '(none)'],
   ['disabled', disabledText(user)],
   ['created (UTC)', toMinute(user.createdAtMs)],
   ['made by', originText(user)],
-  ['signs in with', signInMethods.join(', ') || '(nothing)'],
-  ['second factor', secondFactorText(factors)],
-  ['sessions', String(sessions)],
+  ['signs in with', signInText(details)],
+  ['second factor', secondFactorText(details.factors)],
+  ['sessions', String(details.sessions)],
 ]

@@ -12,7 +12,7 @@ interface ResetLinkOptions extends JsonOption {
 }
 
 const HELP = `
-The link works once, and proves the address of the account like one that was mailed:
+The link works once, and verifies the address of the account like one that was mailed:
 give it to the owner of the address and to nobody else. With --mail, svc mails it.`
 
 /** `svc users reset-link`: for a user who forgot the password, and cannot get mail or is on the phone. */
@@ -40,5 +40,5 @@ export const addUsersResetLink = (users: Command, { loadConfig }: CommandContext
 }
 
 const unverifiedNotice = (email: string): string =>
-  `nobody has proved yet that ${email} is theirs: the user of the link takes the account over, ` +
+  `${email} is not verified: the user of the link takes the account over, ` +
   'and its providers end, and its roles unless an operator made the account'

@@ -10,10 +10,10 @@ interface SetEmailOptions extends JsonOption {
 
 const HELP = `
 Links that were sent before no longer work. While mail is on, the old address gets a message
-with a link that undoes the change, if it was confirmed; for 72 hours nobody else can take it.
+with a link that undoes the change, if it was verified; for 72 hours nobody else can take it.
 With --stolen, or if the account is disabled, it gets no message, every link that would put
 another address back ends, and so do all sessions. Also with the address that the account has.
-Without --verified a new address counts as not confirmed.`
+Without --verified a new address counts as not verified.`
 
 /** `svc users set-email`: the same as a change by the user, without a link to the new address. */
 export const addUsersSetEmail = (users: Command, context: CommandContext): void => {
@@ -31,7 +31,7 @@ export const addUsersSetEmail = (users: Command, context: CommandContext): void 
       event: 'email_change',
       json,
       apply: ({ recovery }, { id }) => recovery.emailChanges.set(id, email, { verified, stolen }),
-      result: (user) => `The email address is ${user.email} now${verified ? ', and confirmed' : ''}.`,
+      result: (user) => `The email address is ${user.email} now${verified ? ', and verified' : ''}.`,
     }),
   )
 }

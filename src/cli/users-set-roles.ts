@@ -33,5 +33,5 @@ export const addUsersSetRoles = (users: Command, context: CommandContext): void 
 /** An account that its user made with an unverified email loses its roles when the owner of the email reclaims it. */
 const unverifiedWarning = ({ email, roles, isSelfMade, emailVerifiedAtMs }: User): string | undefined =>
   isSelfMade && roles.length > 0 && emailVerifiedAtMs === undefined
-    ? `${email} was never proved: make sure that you know who uses this account. If the owner of the address takes it over, it loses its roles`
+    ? `${email} is not verified: make sure that you know who uses this account. If the owner of the address takes it over, it loses its roles`
     : undefined

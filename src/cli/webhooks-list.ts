@@ -11,18 +11,21 @@ const DEFAULT_LIMIT = 50
 
 interface ListOptions extends JsonOption {
   limit: number
+  failed?: boolean
 }
 
 /** `svc webhooks list` */
 export const addWebhooksList = (webhooks: Command, { loadConfig }: CommandContext): void => {
   const list = addCommand(webhooks, 'list', 'list events and their state, the newest first', [
     'svc webhooks list',
-    'svc webhooks list --limit 500 --json | jq ".[] | select(.state == \\"failed\\") | .id"',
-  ]).option('--limit <count>', 'maximum number of events', parseLimit, DEFAULT_LIMIT)
-  withJson(list).action(({ limit, json }: ListOptions) =>
+    'svc webhooks list --failed --limit 500 --json | jq -r ".[].id"',
+  ])
+    .option('--limit <count>', 'maximum number of events', parseLimit, DEFAULT_LIMIT)
+    .option('--failed', 'only events that were given up')
+  withJson(list).action(({ limit, failed, json }: ListOptions) =>
     withCore(loadConfig(), async ({ webhooks: events }) => {
-      const latest = await events.list(limit)
-      const attempts = Map.groupBy(json ? await events.listAttempts(limit) : [], ({ eventId }) => eventId)
+      const latest = await events.list(limit, failed)
+      const attempts = Map.groupBy(json ? await events.listAttempts(limit, failed) : [], ({ eventId }) => eventId)
       const toJson = (event: OutboxEvent) => eventToJson(event, attempts.get(event.id) ?? [])
       await printList([latest], { columns: EVENT_COLUMNS, toJson, empty: 'there are no webhook events' }, json)
     }),

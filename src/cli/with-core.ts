@@ -22,7 +22,8 @@ export const withCore = async <T>(config: Config, work: (core: Core, logEvent: L
   ])
   const destination = process.stderr.isTTY ? createPrettyStream(write) : { write }
   const log = createLog('warn', destination)
-  const eventLog = createLog(config.logLevel, destination)
+  // On a terminal the result says it already.
+  const eventLog = createLog(process.stderr.isTTY ? 'warn' : config.logLevel, destination)
   noticeNewFile(config)
   const bootstrapped = await bootstrap({ config, log })
   try {

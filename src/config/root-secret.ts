@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeDataFolder } from '../lib/data-folder.ts'
 import { createRootSecret, type RootSecret, type SecretPair } from '../lib/derived-keys.ts'
 import { createDurably, replaceDurably } from '../lib/durable-file.ts'
 import { AppError } from '../lib/errors.ts'
@@ -124,6 +125,6 @@ const createSecretFile = (file: string, databaseExists: boolean): void => {
       `There is a database but no ${file}, and no SVC_SECRET: put back the secret that the database was made with.`,
     )
   }
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeDataFolder(dirname(file))
   createDurably(file, `${randomToken(SECRET_BYTES)}\n`)
 }

@@ -5,6 +5,8 @@ import type { Environment } from './read-setting.ts'
 import { SETTINGS, type Setting } from './settings.ts'
 
 const PREFIX = 'SVC_'
+/** Of the SDK, which may share a `.env` with svc. */
+const OF_SDK = ['SVC_API_KEY', 'SVC_BIN', 'SVC_URL']
 const looksLikeSetting = (name: string): boolean => /^SVC_(?!TEST_)/i.test(name)
 
 /** A warning for each variable that begins with `SVC_` and is no setting, with the setting that was probably meant. */
@@ -13,7 +15,7 @@ export const findUnknownSettings = (environment: Environment, providers: readonl
     ({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]),
   )
   return Object.keys(environment)
-    .filter((name) => looksLikeSetting(name) && !known.includes(name))
+    .filter((name) => looksLikeSetting(name) && !known.includes(name) && !OF_SDK.includes(name))
     .flatMap((name) => {
       const provider = findProviderName(name)
       const isListed = providers.some((listed) => name.startsWith(variablePrefix(listed)))

@@ -50,8 +50,8 @@ export interface Mail {
   checkServer(): Promise<MailTestResult>
 
   // History.
-  /** The latest messages, the newest first. */
-  list(limit: number): Promise<OutboxMessage[]>
+  /** The latest messages, or of those that failed, the newest first. */
+  list(limit: number, isFailed?: boolean): Promise<OutboxMessage[]>
   /**
    * Makes a message due again. `not_found` if there is none, `invalid_request` if it can no longer be sent: its
    * recipient and content were forgotten, or its link is dead.
@@ -126,7 +126,7 @@ export const createMail = (deps: MailDeps): Mail => {
       return checkServer(requireSettings())
     },
 
-    list: (limit) => findLatestMessages(db, limit),
+    list: (limit, isFailed) => findLatestMessages(db, limit, isFailed),
 
     async resend(id) {
       requireSettings()

@@ -6,9 +6,13 @@ export const findMessage = async (db: Queries, id: string): Promise<OutboxMessag
   return row && toOutboxMessage(row)
 }
 
-/** The latest messages, the newest first. */
-export const findLatestMessages = async (db: Queries, limit: number): Promise<OutboxMessage[]> => {
-  const rows = await db.all<OutboxRow>(`SELECT ${MESSAGE_COLUMNS} FROM mail_messages ORDER BY id DESC LIMIT ?`, limit)
+/** The latest messages, or of those that failed, the newest first. */
+export const findLatestMessages = async (db: Queries, limit: number, isFailed = false): Promise<OutboxMessage[]> => {
+  const where = isFailed ? "WHERE state = 'failed'" : ''
+  const rows = await db.all<OutboxRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM mail_messages ${where} ORDER BY id DESC LIMIT ?`,
+    limit,
+  )
   return rows.map(toOutboxMessage)
 }
 

@@ -1,5 +1,6 @@
 import type { Queries } from '../storage/database.ts'
 import type { DeliveryOutcome } from './delivery-outcome.ts'
+import { whereListed } from './event-history-store.ts'
 import type { OutboxEvent } from './outbox-event.ts'
 
 /** The result of one delivery attempt. Times in milliseconds; those that are not durations, since 1970. */
@@ -92,10 +93,14 @@ export const findAttempts = async (db: Queries, eventId: string): Promise<Delive
 }
 
 /** The attempts of the latest events, as `findLatestEvents` finds them, in order for each event. */
-export const findLatestAttempts = async (db: Queries, events: number): Promise<DeliveryAttempt[]> => {
+export const findLatestAttempts = async (
+  db: Queries,
+  events: number,
+  isFailed: boolean,
+): Promise<DeliveryAttempt[]> => {
   const rows = await db.all<AttemptRow>(
     `SELECT ${COLUMNS} FROM webhook_attempts
-     WHERE event_id IN (SELECT id FROM webhook_events ORDER BY id DESC LIMIT ?) ORDER BY event_id, number`,
+     WHERE event_id IN (SELECT id FROM webhook_events ${whereListed(isFailed)} ORDER BY id DESC LIMIT ?) ORDER BY event_id, number`,
     events,
   )
   return rows.map(toAttempt)

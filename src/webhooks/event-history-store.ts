@@ -6,9 +6,16 @@ export const findEvent = async (db: Queries, id: string): Promise<OutboxEvent | 
   return row && toEvent(row)
 }
 
-/** The latest events, the newest first. */
-export const findLatestEvents = async (db: Queries, limit: number): Promise<OutboxEvent[]> => {
-  const rows = await db.all<EventRow>(`SELECT ${OUTBOX_COLUMNS} FROM webhook_events ORDER BY id DESC LIMIT ?`, limit)
+/** Which events are listed: all of them, or those that were given up. */
+export const whereListed = (isFailed: boolean): string =>
+  isFailed ? 'WHERE closed_at IS NOT NULL AND delivered_at IS NULL' : ''
+
+/** The latest events, or of those that were given up, the newest first. */
+export const findLatestEvents = async (db: Queries, limit: number, isFailed = false): Promise<OutboxEvent[]> => {
+  const rows = await db.all<EventRow>(
+    `SELECT ${OUTBOX_COLUMNS} FROM webhook_events ${whereListed(isFailed)} ORDER BY id DESC LIMIT ?`,
+    limit,
+  )
   return rows.map(toEvent)
 }
 

@@ -42,9 +42,10 @@ export const createHistory = ({ db, clock, settings, wake }: HistoryDeps) => {
     },
 
     requireEvent,
-    list: (limit: number): Promise<OutboxEvent[]> => findLatestEvents(db, limit),
+    list: (limit: number, isFailed = false): Promise<OutboxEvent[]> => findLatestEvents(db, limit, isFailed),
     attemptsOf: (id: string): Promise<DeliveryAttempt[]> => findAttempts(db, id),
-    listAttempts: (events: number): Promise<DeliveryAttempt[]> => findLatestAttempts(db, events),
+    listAttempts: (events: number, isFailed = false): Promise<DeliveryAttempt[]> =>
+      findLatestAttempts(db, events, isFailed),
 
     async redeliver(id: string): Promise<OutboxEvent> {
       requireSettings()

@@ -48,12 +48,12 @@ export interface Webhooks {
   // History.
   /** `not_found` when there is no such event. */
   requireEvent(id: string): Promise<OutboxEvent>
-  /** The latest events, newest first. */
-  list(limit: number): Promise<OutboxEvent[]>
+  /** The latest events, or of those that were given up, newest first. */
+  list(limit: number, isFailed?: boolean): Promise<OutboxEvent[]>
   /** The attempts to deliver one event, in order. */
   attemptsOf(id: string): Promise<DeliveryAttempt[]>
-  /** The attempts of the latest events, so many of these, in order for each. */
-  listAttempts(events: number): Promise<DeliveryAttempt[]>
+  /** The attempts of the events that `list` gives, in order for each. */
+  listAttempts(events: number, isFailed?: boolean): Promise<DeliveryAttempt[]>
   /** Sends an event again, with the same id. */
   redeliver(id: string): Promise<OutboxEvent>
   /** Sends again all events that were given up since a time; resolves to their ids, the oldest first. */

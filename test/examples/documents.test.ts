@@ -1,9 +1,13 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createBackend } from '../support/client/backend.ts'
@@ -94,6 +98,33 @@ test('README.md: the application says hello behind the proxy for development, an
   const login = await visitor.post('/auth/login', { ...ADA, return_to: '/a?b=c&d' }, origin)
   assert.deepEqual([login.status, login.location], [303, '/a?b=c&d'], login.text)
   assert.equal((await visitor.get('/a?b=c&d')).text, 'Hello, ada')
+})
+
+test('the proxy for development passes WebSockets, and nothing else that asks for another protocol', async (t) => {
+  const upgrades: string[] = []
+  const app = createServer().on('upgrade', ({ headers }, socket) => {
+    upgrades.push(String(headers.upgrade))
+    const key = `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`
+    const accept = createHash('sha1').update(key).digest('base64')
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n`)
+    socket.write(`Sec-WebSocket-Accept: ${accept}\r\n\r\n`)
+    socket.write(Buffer.from([0x81, 2, 0x68, 0x69]))
+    socket.on('data', () => socket.end())
+  })
+  t.after(() => app.close())
+  await once(app.listen(0, '127.0.0.1'), 'listening')
+  const proxy = await freePort()
+  const env = { PORT: String((app.address() as AddressInfo).port), SVC_PORT: '1', PROXY_PORT: String(proxy) }
+  await startProgram([process.execPath, path.join(EXAMPLES_FOLDER, 'proxy.mjs')], { port: proxy, cwd, env })
+  const live = new WebSocket(`ws://localhost:${proxy}/live`)
+  const [message] = (await once(live, 'message')) as [MessageEvent]
+  assert.equal(message.data, 'hi')
+  live.close()
+  await once(live, 'close')
+  const other = connect(proxy, '127.0.0.1')
+  other.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n')
+  assert.match(await text(other), /^HTTP\/1\.1 400 /)
+  assert.deepEqual(upgrades, ['websocket'])
 })
 
 test('docs/frameworks.md: the Caddyfile for development puts both behind one origin', async () => {

@@ -22,6 +22,20 @@ const read = (file: string): string => readFileSync(path.join(installed, file), 
 
 const isForTests = (file: string): boolean => /dist\/testing[./]/.test(file)
 
+test('links of the packed documents lead to files of the package', () => {
+  const documents = globSync('{README,docs/*}.md', { cwd: installed })
+  const links = documents.flatMap((name) =>
+    [...read(name).matchAll(/\]\((?!https?:|#)([^)\s#]+)/g)].map(([, target = '']) =>
+      path.join(path.dirname(name), target),
+    ),
+  )
+  assert.ok(links.length > 10)
+  assert.deepEqual(
+    links.filter((file) => file.startsWith('..') || !existsSync(path.join(installed, file))),
+    [],
+  )
+})
+
 /** A program of an application that uses the entries with their types. */
 const PROGRAM = `
 import { createAuth, SvcUnavailableError, type User } from '@svc/sdk/server'

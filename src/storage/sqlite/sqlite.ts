@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import type { Awaitable } from '../../lib/awaitable.ts'
+import { makeDataFolder } from '../../lib/data-folder.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSideThread, type SideThread } from '../../lib/side-thread.ts'
 import { sleep } from '../../lib/time.ts'
@@ -148,7 +148,7 @@ export const openSqlite = async ({
 
 /** Creates the folder of the file. Names the file where it cannot be opened. */
 const connectTo = async (file: string): Promise<Connected> => {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  makeDataFolder(dirname(file))
   return withRetry(() => connect(file)).catch((error: unknown) => {
     throw error instanceof AppError
       ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })

@@ -124,6 +124,8 @@ describe('svc mail list and resend', () => {
     assert.deepEqual(others, [])
     assert.deepEqual([failed?.purpose, failed?.to, failed?.state, failed?.attempts], ['reset', recipient, 'failed', 1])
     assert.match(String(failed?.problem), /refused the recipient: 550/)
+    const failedAlone = () => runJsonCommandOf<Listed[]>(service, ['mail', 'list', '--failed'])
+    assert.deepEqual(await failedAlone(), [failed])
     const table = await runCommandOf(service, ['mail', 'list'])
     assert.ok(table.includes(String(failed?.id)))
     assert.doesNotMatch(table + JSON.stringify(failed), /token|https?:/)
@@ -133,6 +135,7 @@ describe('svc mail list and resend', () => {
     const mail = await smtp.receivedFor(recipient)
     assert.deepEqual(mail.headers('message-id'), [`<${String(failed?.id)}@app.example.com>`])
     await outbox.settled('sent')
+    assert.deepEqual(await failedAlone(), [])
     // What was sent may have been lost behind the server.
     await runCommandOf(service, ['mail', 'resend', String(failed?.id)])
     await smtp.receivedFor(recipient, 2)

@@ -9,11 +9,13 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../../support/client/assertions.ts'
+import { SCOPES } from '../../../src/api-keys/scopes.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'
 import { startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import { accessToken, claimsOf } from '../../support/service/access-tokens.ts'
+import { storePasskey } from '../../support/second-factor/stored-factors.ts'
 import { runSvc } from '../../support/service/command.ts'
 import {
   createUser,
@@ -119,6 +121,50 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
     for (const [field, value] of Object.entries(user)) assert.deepEqual(Object(shown)[field], value, field)
   })
 
+  test('users show --json says all that the text says', async () => {
+    const { person, agent } = await signedUp(service)
+    await loggedIn(service, person)
+    assert.partialDeepStrictEqual(await showUser(service, person.email), {
+      email_verified_at: null,
+      invited_at: null,
+      has_password: true,
+      identities: [],
+      passkey_names: [],
+      second_factors: [],
+      sessions: 2,
+    })
+    await storePasskey(await openDatabase(service), (await currentUser(agent)).id)
+    await runCommandOf(service, ['users', 'verify-email', person.email])
+    const shown = await showUser(service, person.email)
+    assert.deepEqual(Object(shown).passkey_names, ['Phone'])
+    assert.match(String(Object(shown).email_verified_at), /^20.*Z$/)
+  })
+
+  test('on a terminal a command prints its result, and no line of the log above it', async () => {
+    const { person } = await signedUp(service)
+    const args = ['users', 'set-roles', person.email]
+    assert.match((await service.cli(args)).stderr, /"command":"users set-roles"/)
+    const asTerminal = 'data:text/javascript,Object.defineProperty(process.stderr,`isTTY`,{value:true})'
+    const env = { ...service.env, NODE_OPTIONS: `--import=${asTerminal}` }
+    const { stdout, stderr, code } = await runSvc({ args, cwd: service.directory, env })
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.ok(stdout.includes(person.email))
+  })
+
+  test('help shows commands in groups, and which scopes there are', async () => {
+    const help = await runCommandOf(service, ['help'])
+    const users = await runCommandOf(service, ['help', 'users'])
+    for (const [text, group, command] of [
+      [help, 'Accounts', 'sessions'],
+      [help, 'The database', 'migrate'],
+      [users, 'Change', 'set-roles'],
+      [users, 'Close', 'delete'],
+    ] as const)
+      assert.match(text, new RegExp(`^${group}:\\n(?: {2}.*\\n)*? {2}${command} `, 'm'))
+    const scopes = await runCommandOf(service, ['api-keys', 'create', '--help'])
+    for (const scope of SCOPES) assert.match(scopes, new RegExp(`^ {2}${scope} {2,}\\w`, 'm'))
+  })
+
   test('users list --json prints nothing but its result; without --json a table for people', async () => {
     const { person } = await signedUp(service)
     const users = await listUsers(service)
@@ -131,7 +177,7 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
   test('no command of users shows a password hash', async () => {
     const { person } = await signedUp(service)
     const json = await runCommandOf(service, ['users', 'show', person.email, '--json'])
-    assert.doesNotMatch(json, /argon2|password/i)
+    assert.doesNotMatch(json, /argon2|password_hash/i)
   })
 
   test('users set-roles: strings of 1 to 64 of a-z 0-9 _ : . -', async () => {
@@ -150,19 +196,19 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
     const { person, agent } = await signedUp(service)
     const given = await service.cli(['users', 'set-roles', person.email, 'admin'])
     assert.equal(given.code, 0)
-    assert.match(given.stderr, new RegExp(`${person.email} was never proved`))
+    assert.match(given.stderr, new RegExp(`${person.email} is not verified`))
     const taken = await service.cli(['users', 'set-roles', person.email])
-    assert.doesNotMatch(taken.stderr, /proved/, 'there is nothing to lose')
-    assert.match(await runCommandOf(service, ['users', 'show', person.email]), /^email proved +no: /m)
+    assert.doesNotMatch(taken.stderr, /verified/, 'there is nothing to lose')
+    assert.match(await runCommandOf(service, ['users', 'show', person.email]), /^email verified +no: /m)
     const json = await service.cli(['users', 'set-roles', person.email, 'admin', '--json'])
     assert.partialDeepStrictEqual(JSON.parse(json.stdout), { roles: ['admin'], email_verified: false })
-    assert.match(json.stderr, /was never proved/)
+    assert.match(json.stderr, /is not verified/)
     assert.partialDeepStrictEqual(await showUser(service, person.email), { email_verified: false })
     assert.ok(!('email_verified' in (await currentUser(agent))), 'the API is as specified')
     const proved = newPerson()
     await createUser(service, proved)
-    assert.doesNotMatch((await service.cli(['users', 'set-roles', proved.email, 'admin'])).stderr, /proved/)
-    assert.match(await runCommandOf(service, ['users', 'show', proved.email]), /^email proved +since 20/m)
+    assert.doesNotMatch((await service.cli(['users', 'set-roles', proved.email, 'admin'])).stderr, /verified/)
+    assert.match(await runCommandOf(service, ['users', 'show', proved.email]), /^email verified +since 20/m)
     assert.partialDeepStrictEqual(await showUser(service, proved.email), { email_verified: true })
   })
 
@@ -331,6 +377,15 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
     await runCommandOf(telling, ['webhooks', 'redeliver', first.event.id])
     const [, again] = await receiver.received(2)
     assert.equal(again?.body, first.body)
+    assert.deepEqual(await runJsonCommandOf(telling, ['webhooks', 'list', '--failed']), [])
+    const database = await openDatabase(telling, t)
+    await database.rows(`UPDATE webhook_events SET closed_at = 1, delivered_at = NULL, problem = 'refused'`)
+    const failed = await runJsonCommandOf<{ id: string; history: unknown[] }[]>(telling, [
+      'webhooks',
+      'list',
+      '--failed',
+    ])
+    assert.deepEqual([failed.map(({ id }) => id), failed[0]?.history.length], [[first.event.id], 2])
     const before = receiver.deliveries.length
     await runCommandOf(telling, ['webhooks', 'test'])
     await receiver.received(before + 1)

@@ -242,17 +242,19 @@ describe('§8.2 settings', { concurrency: 3 }, () => {
     }
   })
 
-  test('svc config shows the domain that passkeys belong to', async (t) => {
+  test('svc config shows the origin, the name and the domain of passkeys that are in effect', async (t) => {
     const cwd = temporaryDirectory(t)
-    const shown = async (env: Record<string, string>) => {
+    const shown = async (env: Record<string, string>, name = 'SVC_WEBAUTHN_RP_ID') => {
       const { stdout } = await runCommand({ args: ['config', '--json'], cwd, env })
       const rows = JSON.parse(stdout) as { name: string; value: unknown; source: string }[]
-      const { value, source } = rows.find(({ name }) => name === 'SVC_WEBAUTHN_RP_ID') ?? assert.fail()
+      const { value, source } = rows.find((row) => row.name === name) ?? assert.fail()
       return [value, source]
     }
     const base = { SVC_BASE_URL: 'https://app.example.com' }
     assert.deepEqual(await shown(base), ['app.example.com', 'default'])
     assert.deepEqual(await shown({ ...base, SVC_WEBAUTHN_RP_ID: 'example.com' }), ['example.com', 'environment'])
+    assert.deepEqual(await shown({ SVC_PORT: '9999' }, 'SVC_BASE_URL'), ['http://localhost:9999', 'default'])
+    assert.deepEqual(await shown(base, 'SVC_APP_NAME'), ['app.example.com', 'default'])
   })
 
   test('PG* variables change nothing about the connection that SVC_DATABASE_URL describes', async (t) => {

@@ -1,6 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
@@ -38,6 +39,20 @@ const withEmptyDatabase = async (t: TestContext): Promise<ServiceProcess> => {
   database.close()
   return service
 }
+
+test('the folder that svc makes for its data keeps itself out of a repository; one that is there is left alone', async (t) => {
+  const cwd = temporaryDirectory(t)
+  mkdirSync(path.join(cwd, 'there'))
+  for (const env of [
+    {},
+    { SVC_DATABASE_URL: 'sqlite:there/svc.db' },
+    { SVC_DATABASE_URL: 'sqlite:new/svc.db', SVC_SECRET: randomBytes(32).toString('base64') },
+  ])
+    assert.equal((await runCommand({ args: ['users', 'list'], cwd, env })).code, 0)
+  const ignored = ['data', 'there', 'new'].map((folder) => readdirSync(path.join(cwd, folder)).includes('.gitignore'))
+  assert.deepEqual(ignored, [true, false, true])
+  assert.equal(readFileSync(path.join(cwd, 'data/.gitignore'), 'utf8'), '*\n')
+})
 
 describe('a start', { concurrency: 2 }, () => {
   for (const [variable, more] of [

@@ -169,13 +169,16 @@ describe('§8.1 svc users set-username and verify-email', () => {
     await refused(['users', 'verify-email', person.email], 1, new RegExp(person.email))
   })
 
-  test('show says who made the account, and whether its email was proved', async () => {
+  test('show says who made the account, and whether its email is verified', async () => {
     const [{ person }, made] = [await signedUp(service), newPerson()]
     await createUser(service, made)
-    assert.match(await runCommandOf(service, ['users', 'show', person.email]), /email proved +no[^]*made by +its user/)
+    assert.match(
+      await runCommandOf(service, ['users', 'show', person.email]),
+      /email verified +no[^]*made by +its user/,
+    )
     assert.match(
       await runCommandOf(service, ['users', 'show', made.email]),
-      /email proved +since[^]*made by +an operator/,
+      /email verified +since[^]*made by +an operator/,
     )
     assert.equal(Object(await showUser(service, made.email)).self_made, false)
   })

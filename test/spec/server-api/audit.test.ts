@@ -244,7 +244,12 @@ describe('svc audit', () => {
       assert.ok(
         linesOf((await one.cli(['audit', 'export', '--user', name])).stdout).every(({ user_id: of }) => of === id),
       )
+    assert.match(
+      (await one.cli(['audit', 'list', '--user', id])).stdout,
+      /^\S+ \S+ +logout +user +Ada@audit\.example /m,
+    )
     assert.equal((await backend.call('DELETE', `/users/${id}`)).status, 204)
+    assert.match((await one.cli(['audit', 'list', '--user', id])).stdout, new RegExp(` ${id}$`, 'm'))
     assert.equal((await one.cli(['audit', 'list', '--user', 'ada@audit.example'])).code, 1)
     assert.ok(linesOf((await one.cli(['audit', 'export', '--user', id])).stdout).length > 0)
   })
