@@ -10,6 +10,7 @@ import { createSideThread, type SideThread } from './lib/side-thread.ts'
 import { systemClock } from './lib/time.ts'
 import { requireNoUnfinishedCopy } from './storage/copy/marker.ts'
 import type { Database } from './storage/database.ts'
+import { orNameDisk } from './storage/full-disk.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
 
 /** What the rules work with: the data, and the secret that protects them. */
@@ -39,7 +40,8 @@ const MIGRATION_LOCK_TIMEOUT_MS = 1000
  */
 export const bootstrap = (deps: BootstrapDeps): Promise<Bootstrapped> => {
   const { database } = deps.config
-  return database.kind === 'sqlite' ? bootstrapFile(deps, resolve(database.file)) : bootstrapServer(deps)
+  if (database.kind !== 'sqlite') return bootstrapServer(deps)
+  return orNameDisk(database.file, () => bootstrapFile(deps, resolve(database.file)))
 }
 
 const bootstrapFile = async ({ config, log }: BootstrapDeps, file: string): Promise<Bootstrapped> => {
@@ -69,10 +71,8 @@ const bringUpToDate = async (db: Database, log: Log): Promise<void> => {
   await requireNoUnfinishedCopy(db)
 }
 
-const openSqliteFile = async (
-  file: string,
-  { log, ...options }: { log?: Log; sideThread?: SideThread; diskTimeoutMs?: number } = {},
-): Promise<Database> => {
+type FileOptions = { log?: Log; sideThread?: SideThread; diskTimeoutMs?: number }
+const openSqliteFile = async (file: string, { log, ...options }: FileOptions = {}): Promise<Database> => {
   const { openSqlite } = await import('./storage/sqlite/sqlite.ts')
   return openSqlite({
     file,
@@ -143,7 +143,8 @@ export const findPending = async (config: Config): Promise<string[]> => {
   }
 }
 
-const openToRead = async (config: Config): Promise<Database> =>
-  config.database.kind === 'sqlite'
-    ? openSqliteFile(resolve(config.database.file))
-    : (await reachServer(config))(config.databaseTimeoutMs)
+const openToRead = async (config: Config): Promise<Database> => {
+  const { database, databaseTimeoutMs } = config
+  if (database.kind !== 'sqlite') return (await reachServer(config))(databaseTimeoutMs)
+  return orNameDisk(database.file, () => openSqliteFile(resolve(database.file)))
+}

@@ -137,14 +137,16 @@ const secretRotationOnDemand = ({ db, clock, rootSecret, signingKeys, recordEven
   )
 
 const loadUserImport = async ({ config, webhooks, oauth, ...deps }: OnDemandDeps): Promise<UserImport> => {
-  const [{ createUserImport }, { parsePasswordHash }, { findConnected, insertIdentities }] = await Promise.all([
-    import('./users/import/import.ts'),
-    import('./users/foreign-hashes/foreign-hashes.ts'),
-    import('./oauth/identity-transfer-store.ts'),
-  ])
+  const [{ createUserImport }, { parsePasswordHash }, { findConnected, insertIdentities }, { assignAllPositions }] =
+    await Promise.all([
+      import('./users/import/import.ts'),
+      import('./users/foreign-hashes/foreign-hashes.ts'),
+      import('./oauth/identity-transfer-store.ts'),
+      import('./directory/user-list.ts'),
+    ])
   const { announceAll } = webhooks
   const { issuerOf } = oauth
-  return createUserImport({
+  const userImport = createUserImport({
     ...deps,
     hashesAtOnce: config.hashesAtOnce,
     parsePasswordHash: (text) => parsePasswordHash(text, foreignHashBytesOf(config)),
@@ -153,6 +155,7 @@ const loadUserImport = async ({ config, webhooks, oauth, ...deps }: OnDemandDeps
     connect: insertIdentities,
     announceAll,
   })
+  return { ...userImport, place: () => assignAllPositions(deps.db) }
 }
 
 const loadUserExport = async ({ db, clock }: OnDemandDeps): Promise<UserExport> => {

@@ -36,6 +36,16 @@ export const listUserIds = async (db: Database, { limit, cursor, ...query }: Pag
   return readPage(db, { query, limit, after, isSelective })
 }
 
+/** Gives a position to every user who has none, such as those of an import: a list would stop at each thousand of them. */
+export const assignAllPositions = async (db: Database): Promise<void> => {
+  for (let last = await findLastPosition(db); ; ) {
+    const next = await assignPositions(db, ASSIGNED_AT_ONCE)
+    if (next === last) return
+    last = next
+    await setImmediate()
+  }
+}
+
 interface PageRead {
   query: UserQuery
   limit: number

@@ -111,14 +111,24 @@ const apply = async (transaction: Queries, { name, worksWith, statements }: Migr
   )
 }
 
+/** SQLITE_FULL, and the SQLSTATE of the same. */
+const FULL: readonly unknown[] = [13, '53100']
+
+/** No wait makes room on a disk. */
+const isFull = ({ cause }: AppError): boolean =>
+  cause instanceof Error &&
+  [Reflect.get(cause, 'errcode'), Reflect.get(cause, 'code')].some((code) => FULL.includes(code))
+
+const isTransient = (error: unknown): boolean =>
+  error instanceof AppError && error.code === 'unavailable' && !isPoolerMisconfigured(error) && !isFull(error)
+
 const withRetry = async <T>(attempt: () => Promise<T>): Promise<T> => {
   const deadline = performance.now() + LOCK_TIMEOUT_MS
   for (;;) {
     try {
       return await attempt()
     } catch (error) {
-      const isTransient = error instanceof AppError && error.code === 'unavailable' && !isPoolerMisconfigured(error)
-      if (!isTransient || performance.now() > deadline) throw error
+      if (!isTransient(error) || performance.now() > deadline) throw error
       await sleep(200 + Math.random() * 300)
     }
   }

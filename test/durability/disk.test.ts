@@ -1,5 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
@@ -16,7 +17,7 @@ import {
 import type { Answer } from '../support/client/user-agent.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
 import { databasePath, openDatabaseFile } from '../support/database/database-file.ts'
-import { canMount } from '../support/service/command.ts'
+import { canMount, spawnSvc } from '../support/service/command.ts'
 import type { Disk } from '../support/service/disk.ts'
 import { watchDisk } from '../support/service/disk.ts'
 import type { ServiceProcess } from '../support/service/service-process.ts'
@@ -129,6 +130,27 @@ describe('the disk', { concurrency: 2 }, () => {
       assert.equal(messagesOf(service).includes('database upkeep failed'), how === 'drop')
     })
   }
+
+  if (canMount())
+    test('that is full at the start is named, by the service and by commands', async (t) => {
+      const directory = temporaryDirectory(t)
+      const smallDisk = { folder: path.join(directory, 'small'), sizeKiB: 64 }
+      mkdirSync(smallDisk.folder)
+      const env = { SVC_DATABASE_URL: `sqlite:${path.join(smallDisk.folder, 'svc.db')}` }
+      for (const args of [['serve'], ['migrate'], ['users', 'list'], ['doctor', 'http://127.0.0.1:9']]) {
+        const child = spawnSvc({ args, cwd: directory, env, smallDisk })
+        let output = ''
+        child.stdout.on('data', (text: Buffer) => (output += text.toString()))
+        child.stderr.on('data', (text: Buffer) => (output += text.toString()))
+        const [code] = await within(20, 'its end', once(child, 'close'))
+        assert.equal(code, 1, output)
+        assert.match(
+          output,
+          /disk is full: \d+ KB are left in \S+\/small|disk_low: 0 MB are left in \S+\/small/,
+          args[0],
+        )
+      }
+    })
 
   // Where the machine lets nobody mount one, as some containers do, RLIMIT_FSIZE stands for it (availability.test.ts).
   if (canMount())

@@ -12,8 +12,9 @@ import { createEmailDomains } from '../../src/users/email-domains.ts'
 import { createUserImport } from '../../src/users/import/import.ts'
 import { freshDatabase } from './databases.ts'
 
-const importInto = (db: Database, told: string[] = []) =>
-  createUserImport({
+const importInto = (db: Database, told: string[] = []) => ({
+  place: async () => {},
+  ...createUserImport({
     db,
     clock: systemClock,
     passwords: { hash: async () => 'hash' },
@@ -26,7 +27,8 @@ const importInto = (db: Database, told: string[] = []) =>
     connect: insertIdentities,
     recordEvent: async () => {},
     announceAll: async (_, type, ids) => void told.push(...ids.map((id) => `${type} ${id}`)),
-  })
+  }),
+})
 
 const countOf = async (db: Database): Promise<number> =>
   (await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM users'))?.count ?? 0

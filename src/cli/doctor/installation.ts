@@ -1,10 +1,11 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { openSecretFile, rootSecretFile } from '../../config/root-secret.ts'
 import type { Core } from '../../core.ts'
 import { createRootSecret, type RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
+import { findFreeSpace } from '../../lib/free-space.ts'
 import { SMTP_HINTS } from '../mail-test.ts'
 import { exchange } from './exchange.ts'
 import { type Finding, finding } from './findings.ts'
@@ -33,7 +34,8 @@ const problemOf = (error: unknown, otherwise: string): string => (error instance
 export const inspectDatabase = async (config: Config): Promise<Finding[]> => {
   const { database } = config
   if (database.kind === 'sqlite' && !existsSync(path.resolve(database.file))) {
-    return [finding('database_missing', `There is no database at ${path.resolve(database.file)}.`)]
+    const missing = finding('database_missing', `There is no database at ${path.resolve(database.file)}.`)
+    return [missing, ...inspectDisk(database.file)]
   }
   try {
     const { findPending } = await import('../../bootstrap.ts')
@@ -41,7 +43,7 @@ export const inspectDatabase = async (config: Config): Promise<Finding[]> => {
     if (pending.length === 0) return database.kind === 'sqlite' ? inspectDisk(database.file) : []
     return [finding('migrations_pending', `The database waits for ${pending.join(', ')}.`)]
   } catch (error) {
-    return [unreachableDatabase(error)]
+    return [unreachableDatabase(error), ...(database.kind === 'sqlite' ? inspectDisk(database.file) : [])]
   }
 }
 
@@ -51,16 +53,11 @@ export const unreachableDatabase = (error: unknown): Finding =>
 const LOW_BYTES = 256 * 1024 * 1024
 
 /** What is left for the database file. A server has its own disk, which svc cannot see. */
-export const inspectDisk = (file: string, readSpace: ReadSpace = statfsSync): Finding[] => {
-  const folder = path.dirname(path.resolve(file))
-  const { bavail, bsize } = readSpace(folder)
-  const freeBytes = bavail * bsize
-  if (freeBytes >= LOW_BYTES) return []
-  return [finding('disk_low', `${Math.floor(freeBytes / 1024 / 1024)} MB are left in ${folder}.`)]
+export const inspectDisk = (file: string, findSpace = findFreeSpace): Finding[] => {
+  const space = findSpace(file)
+  if (space === undefined || space.bytes >= LOW_BYTES) return []
+  return [finding('disk_low', `${Math.floor(space.bytes / 1024 / 1024)} MB are left in ${space.folder}.`)]
 }
-
-/** Of the file system that holds a folder: blocks that are left, and the bytes of each. */
-type ReadSpace = (folder: string) => { bavail: number; bsize: number }
 
 /** Whether the keys of the database are readable, and are those that the public address shows. */
 export const inspectKeys = async (

@@ -85,6 +85,7 @@ export const writeUsers = async (deps: WriteUsersDeps, options: WriteOptions): P
     // They were checked before: another process has taken an email or a name since.
     if (allOrNothing && counts.failed > 0) return takeBack(deps, counts, announces)
   }
+  await userImport.place()
   return counts
 }
 

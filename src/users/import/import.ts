@@ -38,6 +38,8 @@ export interface UserImport {
   check(users: readonly ImportedUser[]): Promise<Decision[]>
   /** Adds the users who are new, all in one transaction. Passwords are hashed before it begins. */
   write(users: readonly ImportedUser[], options: WriteOptions): Promise<Outcome[]>
+  /** Gives the new users their places in the list of the server API, so that no request has to. Call it at the end. */
+  place(): Promise<void>
   /** Deletes users who were just imported. */
   takeBack(ids: readonly string[], options: Pick<WriteOptions, 'announces'>): Promise<void>
 }
@@ -62,7 +64,7 @@ export interface UserImportDeps extends NewUserRules {
 
 /** Other requests may take a name between the look and the insert. */
 const MAX_ATTEMPTS = 5
-export const createUserImport = (deps: UserImportDeps): UserImport => {
+export const createUserImport = (deps: UserImportDeps): Omit<UserImport, 'place'> => {
   const { db, clock, findConnected, connect, announceAll, recordEvent } = deps
 
   const recordOf = (user: ImportedUser, username: string, hash: string | undefined): UserRecord => {

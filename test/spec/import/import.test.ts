@@ -36,6 +36,14 @@ const eventsOf = (id: string) =>
   receiver.deliveries.filter(({ event }) => event.data.user_id === id).map(({ event }) => event.type)
 
 describe('§8.4 svc users import', () => {
+  test('gives the new users their places in the list, so that no request has to', async () => {
+    const users = Array.from({ length: 600 }, () => ({ email: newEmail() }))
+    assert.equal((await importJson(service, users)).imported, 600)
+    const database = await openDatabase(service)
+    const without = await database.rows('SELECT id FROM users WHERE position IS NULL')
+    assert.deepEqual(without, [])
+  })
+
   test('a user with everything, who can log in', async () => {
     const { email, password } = newPerson()
     const id = randomUUID()

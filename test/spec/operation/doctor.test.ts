@@ -152,11 +152,11 @@ describe('svc doctor finds in an installation', () => {
 
   test('disk_low', () => {
     assert.deepEqual(
-      inspectDisk('data/svc.db', () => ({ bavail: 255, bsize: 1_048_576 })).map(({ code }) => code),
+      inspectDisk('data/svc.db', (file) => ({ folder: file, bytes: 255 * 1_048_576 })).map(({ code }) => code),
       ['disk_low'],
     )
     assert.deepEqual(
-      inspectDisk('data/svc.db', () => ({ bavail: 256, bsize: 1_048_576 })),
+      inspectDisk('data/svc.db', (file) => ({ folder: file, bytes: 256 * 1_048_576 })),
       [],
     )
   })
