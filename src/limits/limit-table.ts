@@ -61,6 +61,7 @@ export const LIMITS = {
   passwordOfUser: { key: 'user', tries: 10, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
   passwordFormOfUser: { key: 'user', tries: 30, windowMs: 15 * MINUTE_MS, counts: wasDone },
   passkeyOfAddress: { key: 'network', tries: 100, windowMs: 15 * MINUTE_MS, counts: failed },
+  passkeyInKnownBrowser: { key: 'known browser', tries: 20, windowMs: 15 * MINUTE_MS, counts: failed },
   passkeyOfUser: { key: 'user', tries: 30, windowMs: HOUR_MS, counts: wasDone },
   wrongKeyOfAddress: { key: 'network', tries: 100, windowMs: 15 * MINUTE_MS, counts: always },
   usernameOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: takesName },

@@ -11,6 +11,7 @@ import {
   postJson,
   registrationOptions,
 } from '../../support/passkeys/passkeys.ts'
+import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
 
@@ -64,7 +65,7 @@ test('SVC_WEBAUTHN_RP_ID is a parent domain: its passkeys are of one origin all 
 })
 
 describe('limits', () => {
-  test('stop sign-ins that fail a hundred times in one network, and no right one before', async () => {
+  test('stop wrong signatures after a hundred in one network, but in known browsers; what is no signature counts nowhere', async () => {
     const service = {
       ...(await startService({ env: { SVC_RATE_LIMIT: 'on' } })),
       headers: { 'x-forwarded-for': '198.51.100.7' },
@@ -72,15 +73,28 @@ describe('limits', () => {
     const { agent } = await signedUp(service)
     const authenticator = createAuthenticator({ origin: service.url })
     await addPasskey(agent, authenticator)
-    const visitor = newAgent(service)
-    for (let round = 0; round < 10; round += 1) {
-      const tries = Array.from({ length: 10 }, () => postJson(visitor, '/auth/passkeys/login', {}))
-      for (const { status } of await Promise.all(tries)) assert.equal(status, 400)
-      if (round === 8) assert.equal((await logInWithPasskey(newAgent(service), authenticator)).status, 200)
+    const known = newAgent(service)
+    assert.equal((await logInWithPasskey(known, authenticator)).status, 200)
+    const stranger = createAuthenticator({ origin: service.url })
+    const { agent: visitor } = await signedUp(service)
+    await addPasskey(visitor, stranger)
+    const tryAll = async (send: (agent: UserAgent) => Promise<Answer>, expected: number) => {
+      for (let round = 0; round < 10; round += 1) {
+        const tries = Array.from({ length: 10 }, () => send(newAgent(service)))
+        for (const { status } of await Promise.all(tries)) assert.equal(status, expected)
+      }
     }
-    const refused = await logInWithPasskey(visitor, authenticator)
+    await tryAll((client) => postJson(client, '/auth/passkeys/login', {}), 400)
+    const unknown = createAuthenticator({ origin: service.url })
+    await tryAll((client) => logInWithPasskey(client, unknown, { userHandle: 'AAAA' }), 401)
+    await tryAll((client) => logInWithPasskey(client, stranger, { origin: 'https://evil.example' }), 401)
+    const refused = await logInWithPasskey(newAgent(service), authenticator)
     assert.equal(refused.status, 429)
     assert.ok(Number(refused.headers['retry-after']) > 0)
+    assert.equal((await logInWithPasskey(known, authenticator)).status, 200)
+    for (let tries = 0; tries < 20; tries += 1)
+      assert.equal((await logInWithPasskey(known, authenticator, { origin: 'https://evil.example' })).status, 401)
+    assert.equal((await logInWithPasskey(known, authenticator)).status, 429)
   })
 
   test('stop registrations of one user after thirty in an hour', async () => {
