@@ -56,6 +56,7 @@ export const LIMITS = {
   loginOfAccount: { key: 'account', tries: 100, windowMs: HOUR_MS, counts: failed },
   loginInKnownBrowser: { key: 'known browser', tries: 20, windowMs: 15 * MINUTE_MS, counts: failed },
   successfulLogin: { key: 'user and network', tries: 30, windowMs: 15 * MINUTE_MS, counts: succeeded },
+  unfinishedLogin: { key: 'user and network', tries: 30, windowMs: 15 * MINUTE_MS, counts: succeeded },
   signupOfAddress: { key: 'network', tries: 30, windowMs: HOUR_MS, counts: takesName },
   providerOfAddress: { key: 'network', tries: 300, windowMs: 15 * MINUTE_MS, counts: always },
   passwordOfUser: { key: 'user', tries: 10, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },

@@ -1,7 +1,8 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { newAgent, signedUp } from '../../support/client/accounts.ts'
+import { currentUser, logIn, newAgent, signedUp } from '../../support/client/accounts.ts'
+import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
 import {
@@ -12,6 +13,8 @@ import {
   registrationOptions,
 } from '../../support/passkeys/passkeys.ts'
 import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
+import { setUpApp } from '../../support/second-factor/guarded-account.ts'
+import { openOperator } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
 
@@ -95,6 +98,21 @@ describe('limits', () => {
     for (let tries = 0; tries < 20; tries += 1)
       assert.equal((await logInWithPasskey(known, authenticator, { origin: 'https://evil.example' })).status, 401)
     assert.equal((await logInWithPasskey(known, authenticator)).status, 429)
+  })
+
+  test('of logins that wait for a code keep no passkey of the user out', async () => {
+    const service = {
+      ...(await startService({ env: { SVC_RATE_LIMIT: 'on' } })),
+      headers: { 'x-forwarded-for': '198.51.100.8' },
+    }
+    const { agent, person } = await signedUp(service)
+    const authenticator = createAuthenticator({ origin: service.url })
+    await addPasskey(agent, authenticator)
+    await setUpApp(await openOperator(service), { userId: (await currentUser(agent)).id, email: person.email })
+    for (let tries = 0; tries < 30; tries += 1)
+      assertRedirect(await logIn(newAgent(service), person), '/auth/login/code')
+    assertPage(await logIn(newAgent(service), person), 429)
+    assert.equal((await logInWithPasskey(newAgent(service), authenticator)).status, 200)
   })
 
   test('stop registrations of one user after thirty in an hour', async () => {
