@@ -48,7 +48,7 @@ import { createMakeInvited } from './users/invitable-account.ts'
 import { createEnterInvited } from './users/invited-account.ts'
 import { createSecurityEvents } from './users/security-events.ts'
 import { createTakeOver } from './users/take-over.ts'
-import { endPendingSignIns } from './users/sign-in-generation-store.ts'
+import { endPendingSignIns, endPendingSignInsAfter } from './users/sign-in-generation-store.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type HashCost, type Passwords } from './users/passwords.ts'
@@ -162,6 +162,8 @@ export const createCore = (deps: CoreDeps): Core => {
     rootSecret,
     defaultAudience: loginAudience(audiences),
     hasFactors,
+    endPendingSignIns,
+    endPendingSignInsAfter,
     isTrustedProvider: (name) =>
       config.oauthProviders.some((provider) => provider.name === name && provider.secondFactor === 'trusted'),
     lifetimes: {

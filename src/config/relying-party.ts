@@ -17,14 +17,30 @@ const canHavePasskeys = (baseUrl: string | undefined): boolean => {
   return baseUrl === undefined || baseUrl.startsWith('https:') || host === 'localhost'
 }
 
-/** One line where passkeys are on, and browsers offer none under this base URL. */
-export const warnOfPasskeys = ({ passkeys, baseUrl }: Settings): string[] =>
-  passkeys && !canHavePasskeys(baseUrl)
-    ? [
-        `SVC_BASE_URL="${baseUrl}" allows no passkeys: browsers offer them under https with a domain, and under ` +
-          'http://localhost; set SVC_PASSKEYS=off if there shall be none',
-      ]
-    : []
+/**
+ * Names under which countries give out domains, such as `co.uk`. svc has no list of public suffixes, which would be old
+ * soon: those that people take for a domain of theirs are of this form.
+ */
+const looksLikeSuffix = (domain: string): boolean =>
+  /^(?:ac|co|com|edu|go|gob|gov|ltd|mil|ne|net|nom|or|org|plc|sch)\.[a-z]{2}$/.test(domain)
+
+/** One line where passkeys are on, and browsers offer none under this base URL, or refuse the domain. */
+export const warnOfPasskeys = ({ passkeys, baseUrl, relyingPartyId = '' }: Settings): string[] => {
+  if (!passkeys) return []
+  if (!canHavePasskeys(baseUrl))
+    return [
+      `SVC_BASE_URL="${baseUrl}" allows no passkeys: browsers offer them under https with a domain, and under ` +
+        'http://localhost; set SVC_PASSKEYS=off if there shall be none',
+    ]
+  if (!looksLikeSuffix(relyingPartyId) || relyingPartyId === hostOf(baseUrl)) return []
+  const labels = hostOf(baseUrl)
+    .slice(0, -relyingPartyId.length - 1)
+    .split('.')
+  return [
+    `SVC_WEBAUTHN_RP_ID="${relyingPartyId}" seems to be a name under which anybody can have a domain: browsers refuse ` +
+      `passkeys for it; set it to a domain of your own, such as ${labels.at(-1)}.${relyingPartyId}`,
+  ]
+}
 
 /** Whether browsers accept the domain for this base URL: its host, or a parent domain. */
 export const isOwnDomain = (domain: string, baseUrl: string | undefined): boolean =>

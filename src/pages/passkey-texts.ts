@@ -62,7 +62,9 @@ export const passkeyTexts = {
   name: 'Name',
   saveName: 'Save name',
   remove: 'Remove',
-  removeOf: (name: string): string => `Remove ${name}`,
+  removeOf: (name: string): string => `Remove the passkey ${name}`,
+  /** Before a name, where no heading says what it is of. */
+  passkey: 'Passkey',
   removeAbout: 'It no longer logs you in here, and every other session is logged out.',
   onlyWayIn: 'Your only way to log in, so it stays.',
   confirmFirst: 'To add, rename or remove a passkey, first confirm that it’s you.',

@@ -14,12 +14,18 @@ import {
   type PasskeyRegistrationDeps,
 } from './registration.ts'
 import { findPasskeysOfUser, findUserHandle } from './passkey-store.ts'
-import { createPasskeySignIn, type PasskeyProof, type PasskeySignInDeps, type RequiredPasskey } from './sign-in.ts'
+import {
+  createPasskeySignIn,
+  type LimitedCheck,
+  type PasskeyProof,
+  type PasskeySignInDeps,
+  type RequiredPasskey,
+} from './sign-in.ts'
 
 export type { Passkey } from './passkey.ts'
 export type { AddedPasskey, CheckedRegistration } from './registration.ts'
 export { UnknownPasskeyError } from './problems.ts'
-export type { PasskeyProof } from './sign-in.ts'
+export type { LimitedCheck, PasskeyProof } from './sign-in.ts'
 
 /**
  * Passkeys (WebAuthn Level 3). `browserSecret`, in a cookie, binds each challenge to one browser. A `response` is what
@@ -33,7 +39,7 @@ export interface Passkeys {
   // Signing in.
   loginOptions(browserSecret: string): Promise<RequestOptions>
   /** `unauthorized` when it proves nothing, `forbidden` when the account is disabled. */
-  signIn(response: unknown, browserSecret: string | undefined, caller: Caller): Promise<PasskeyProof>
+  signIn(check: AssertionCheck, caller: Caller): Promise<PasskeyProof>
   /** The same, by a passkey of this user; to be called where a user proves once more who they are. */
   checkAssertion(check: RequiredPasskey & AssertionCheck, caller: Caller): Promise<PasskeyProof>
 
@@ -74,6 +80,8 @@ interface AcceptedPasskeys {
 interface AssertionCheck {
   response: unknown
   browserSecret: string | undefined
+  /** Nothing but a signature counts there: what does not get that far costs nothing, and guesses nothing. */
+  limited?: LimitedCheck | undefined
 }
 
 interface PasskeysDeps
@@ -93,9 +101,9 @@ export const createPasskeys = (deps: PasskeysDeps): Omit<Passkeys, 'isOn'> => {
   const registration = createPasskeyRegistration({ ...deps, challenges, origin })
   return {
     loginOptions: async (browserSecret) => requestOptions(challenges.make('sign_in', browserSecret), relyingParty.id),
-    signIn: (response, browserSecret, caller) => signIn(response, { browserSecret, caller }),
-    checkAssertion: ({ response, browserSecret, ...required }, caller) =>
-      signIn(response, { browserSecret, caller }, required),
+    signIn: ({ response, browserSecret, limited }, caller) => signIn(response, { browserSecret, caller, limited }),
+    checkAssertion: ({ response, browserSecret, limited, ...required }, caller) =>
+      signIn(response, { browserSecret, caller, limited }, required),
     registrationOptions: registration.options,
     checkRegistration: registration.check,
     ...createOwnPasskeys(deps),

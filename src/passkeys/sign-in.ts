@@ -90,7 +90,7 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
 
   return async (
     response: unknown,
-    { browserSecret, caller }: Presenter,
+    { browserSecret, caller, limited = (_, check) => check() }: Presenter,
     required?: RequiredPasskey,
   ): Promise<PasskeyProof> => {
     const assertion = readAssertion(response)
@@ -101,18 +101,24 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
     if (isFramed) throw wrongPasskey(new Error('the page was inside one of another site'))
     if (required) requireOne(passkey, required)
     await requireOwner(assertion, passkey, required !== undefined)
-    const use = await verifyAssertion(assertion, passkey, { challenge, origin, relyingPartyId }).catch((cause) => {
-      throw wrongPasskey(cause)
-    })
+    const use = await limited(passkey.userId, () =>
+      verifyAssertion(assertion, passkey, { challenge, origin, relyingPartyId }).catch((cause) => {
+        throw wrongPasskey(cause)
+      }),
+    )
     await requireActive(passkey.userId)
     return proofOf(passkey, use, { challenge: opened, caller })
   }
 }
 
+/** Runs the check of a signature within the limits of the user whose passkey it would be of. */
+export type LimitedCheck = <T>(userId: string, check: () => Promise<T>) => Promise<T>
+
 /** Who presents the response. */
 interface Presenter {
   browserSecret: string | undefined
   caller: Caller
+  limited?: LimitedCheck | undefined
 }
 
 interface ProofOrigin {

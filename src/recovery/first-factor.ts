@@ -1,22 +1,17 @@
 import type { Caller } from '../lib/caller.ts'
-import { knownDevice } from '../lib/device.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
-import { findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
+import type { Database, Queries } from '../storage/database.ts'
+import { findUserById, lockUserToChange } from '../users/user-store.ts'
 import type { MarkVerified } from '../users/verified-email.ts'
+import { createFirstFactorMessage, type FirstFactorMessageDeps } from './first-factor-message.ts'
 import { DeadLinkError, hashToken, type Link } from './link.ts'
 import { hasUsedLink } from './link-store.ts'
-import type { Links } from './links.ts'
-import type { MailLimits } from './mail-limits.ts'
 import type { AskingBrowser } from './verification-message.ts'
 
 const HOUR_MS = 3_600_000
 
 /** A thief who is new is found out by then: the owner was told of the sign-in from a new browser. */
 const KNOWN_AFTER_MS = 72 * HOUR_MS
-const LINK_LIFETIME_MS = HOUR_MS / 2
 /** How long a link that was followed counts: time enough to set something up. */
 const PROVED_MS = HOUR_MS / 2
 
@@ -29,34 +24,33 @@ export interface ProvingBrowser {
   device: string | undefined
   /** By which it is recognised as the one that has asked for a link. */
   link: string | undefined
+  /** Whether the user has just come by another link to the address of the account. */
+  cameByMail?: boolean
 }
 
 /**
  * The first passkey or second factor of an account. The user who sets it up decides who gets into the account from then
  * on, and a thief of the password is not to be that user: so in a browser that the account has not known for long, a link
- * to its address must have been followed.
+ * to its address must have been followed: to that of 72 hours ago, since such a thief could change it first.
  */
 export interface FirstFactor {
   /** Whether one may be set up here and now; true for any that is not the first. */
   isAllowed(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<boolean>
   /** `forbidden` with reason `mail_first` unless it is allowed. Every set-up calls it in its transaction. */
   require(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<void>
+  /** Where the link goes. */
+  findAddress(userId: string): Promise<string | undefined>
   /** Sends the link. Past the limits, nothing is sent. */
   send(userId: string, browser: AskingBrowser): Promise<void>
   /**
-   * Uses the link up, in the browser that has asked for it; the address is verified then. A `DeadLinkError` when it is
-   * no longer good, or the account has another address by now.
+   * Uses the link up, in the browser that has asked for it; the address that it went to is verified then, if it is that
+   * of the account. A `DeadLinkError` when it is no longer good, or the account has another address by now.
    */
   prove(link: Link, caller: Caller): Promise<void>
 }
 
-export interface FirstFactorDeps {
+export interface FirstFactorDeps extends FirstFactorMessageDeps {
   db: Database
-  clock: Clock
-  baseUrl: string
-  mail: Mail
-  links: Links
-  limits: MailLimits
   markVerified: MarkVerified
   /** Whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>
@@ -65,7 +59,8 @@ export interface FirstFactorDeps {
 }
 
 export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
-  const { db, clock, baseUrl, mail, links, limits, markVerified, hasFactors, browserKnownSince } = deps
+  const { db, clock, mail, links, markVerified, hasFactors, browserKnownSince } = deps
+  const message = createFirstFactorMessage(deps)
 
   const isKnown = async (queries: Queries, userId: string, { device }: ProvingBrowser): Promise<boolean> => {
     const sinceMs = device === undefined ? undefined : await browserKnownSince(queries, userId, hashToken(device))
@@ -87,30 +82,11 @@ export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
     // In a new account there is nothing yet that a thief would be kept from.
     if (!user || clock.now() - user.createdAtMs < KNOWN_AFTER_MS) return true
     return (
+      (browser.cameByMail && (await message.addressOf(queries, user)) === user.email) ||
       (await hasFactors(queries, userId)) ||
       (await isKnown(queries, userId, browser)) ||
       isProved(queries, userId, browser)
     )
-  }
-
-  const write = async (transaction: Transaction, user: UserRecord, browser: AskingBrowser): Promise<void> => {
-    const { id: userId, email, emailLower, emailVerifiedAtMs } = user
-    const asked = { purpose: 'first_factor', emailLower, userId } as const
-    if (!(await limits.mayAsk(transaction, asked))) return
-    const isUnproved = emailVerifiedAtMs === undefined
-    if (isUnproved && !(await limits.mayMailUnverified(transaction, 'first_factor', emailLower))) return
-    const { link, token } = await links.create(transaction, {
-      purpose: 'first_factor',
-      userId,
-      emailLower,
-      details: { browser: browser.hash, returnTo: browser.returnTo },
-      lifetimeMs: LINK_LIFETIME_MS,
-    })
-    const { id: linkId, expiresAtMs } = link
-    const url = `${baseUrl}/auth/account/first-factor?token=${token}`
-    const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
-    const message = { kind: 'first_factor' as const, ...about, url, expiresAtMs }
-    await mail.write(transaction, { to: email, userId, message, linkId, expiresAtMs })
   }
 
   return {
@@ -121,11 +97,16 @@ export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
       throw new AppError('forbidden', 'Open the link in our message first, in this browser.', { reason: 'mail_first' })
     },
 
+    async findAddress(userId) {
+      const user = await findUserById(db, userId)
+      return user && message.addressOf(db, user)
+    },
+
     send: (userId, browser) =>
       db.inTransaction(async (transaction) => {
         await lockUserToChange(transaction, userId)
         const user = await findUserById(transaction, userId)
-        if (user && !user.disabled) await write(transaction, user, browser)
+        if (user && !user.disabled) await message.write(transaction, user, browser)
       }),
 
     prove: (link, caller) =>
@@ -135,7 +116,8 @@ export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
         const user = await findUserById(transaction, userId)
         if (!user || user.disabled || user.emailLower !== emailLower) throw new DeadLinkError('first_factor', 'ended')
         await links.use(transaction, link)
-        if (user.emailVerifiedAtMs === undefined) await markVerified(transaction, userId, caller)
+        if (user.emailVerifiedAtMs === undefined && link.details.provesEmail !== 'no')
+          await markVerified(transaction, userId, caller)
       }),
   }
 }

@@ -119,6 +119,7 @@ const createSubjects = (deps: RecoveryDeps) => {
       async () => (await import('./first-factor.ts')).createFirstFactor(deps),
       'isAllowed',
       'require',
+      'findAddress',
       'send',
       'prove',
     ),

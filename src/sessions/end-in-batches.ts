@@ -8,16 +8,19 @@ interface EndInBatchesDeps {
   db: Database
   cachedSessions: CachedSessions
   recordEvent: RecordEvent
+  endPendingSignInsAfter: (db: Database, from: { after: string; limit: number }) => Promise<string | undefined>
 }
 
 /** Small enough that other requests do not wait long for the database. */
 const BATCH = 1000
 
 /**
- * Ends the sessions of all users in order of id, which is the order of their start. Resolves to how many ended. A
- * session that starts during the call may stay.
+ * Ends the sign-ins of all users that wait for a second factor, and then their sessions in order of id, which is the
+ * order of their start. Resolves to how many sessions ended. One that starts during the call may stay.
  */
-export const endInBatches = async ({ db, cachedSessions, recordEvent }: EndInBatchesDeps): Promise<number> => {
+export const endInBatches = async (deps: EndInBatchesDeps): Promise<number> => {
+  const { db, cachedSessions, recordEvent } = deps
+  await endPendingSignIns(deps)
   let after = ''
   let ended = 0
   for (;;) {
@@ -32,6 +35,14 @@ export const endInBatches = async ({ db, cachedSessions, recordEvent }: EndInBat
       return count
     })
     after = last
+    await setImmediate()
+  }
+}
+
+const endPendingSignIns = async ({ db, endPendingSignInsAfter }: EndInBatchesDeps): Promise<void> => {
+  let after: string | undefined = ''
+  while (after !== undefined) {
+    after = await endPendingSignInsAfter(db, { after, limit: BATCH })
     await setImmediate()
   }
 }

@@ -11,10 +11,14 @@ import type { AuthenticatedSession } from './session.ts'
 import type { SessionRules } from './sign-in-grant.ts'
 import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from './user-sessions-store.ts'
 
-interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAuthentication' | 'requireFactors'> {
+export interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAuthentication' | 'requireFactors'> {
   db: Database
   cachedSessions: CachedSessions
   recordEvent: RecordEvent
+  /** Ends what has proved a password or a provider, and waits for a second factor. It comes first, and locks the user. */
+  endPendingSignIns: (transaction: Transaction, userId: string) => Promise<unknown>
+  /** The same for the users who follow one in order of id; resolves to the last of them, undefined for none. */
+  endPendingSignInsAfter: (db: Database, from: { after: string; limit: number }) => Promise<string | undefined>
 }
 
 export type EndingSession = Pick<AuthenticatedSession, 'sessionId' | 'userId'>
@@ -29,7 +33,7 @@ export interface OwnEnd {
 
 /** Ends sessions. The cache forgets them at the instant of the commit, so that no request finds them afterwards. */
 export const createEnding = (deps: EndingDeps) => {
-  const { db, cachedSessions, recordEvent } = deps
+  const { db, cachedSessions, recordEvent, endPendingSignIns } = deps
 
   /** Before the rows are deleted: afterwards their ids could not be found. */
   const forgetSessionsOfUser = async (transaction: Transaction, userId: string): Promise<void> => {
@@ -101,14 +105,18 @@ export const createEnding = (deps: EndingDeps) => {
 
     endOthers: (userId: string, ownId: string, caller: Caller): Promise<number> =>
       db.inTransaction(async (transaction) => {
+        await endPendingSignIns(transaction, userId)
         await requireSession(transaction, ownId, userId)
         return endAndRecord(transaction, userId, { ownId, caller })
       }),
 
     endAll: (userId: string, caller?: Caller): Promise<number> =>
-      db.inTransaction((transaction) => endAndRecord(transaction, userId, { caller })),
+      db.inTransaction(async (transaction) => {
+        await endPendingSignIns(transaction, userId)
+        return endAndRecord(transaction, userId, { caller })
+      }),
 
-    endEverySession: (): Promise<number> => endInBatches({ db, cachedSessions, recordEvent }),
+    endEverySession: (): Promise<number> => endInBatches(deps),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { createCachedSessions } from './cached-sessions.ts'
-import { createEnding, type EndingSession, type OwnEnd } from './ending.ts'
+import { createEnding, type EndingDeps, type EndingSession, type OwnEnd } from './ending.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs, type Lifetimes } from './lifetime.ts'
 import { lockUnrecognisedSession, updateDeviceHash } from './session-lock-store.ts'
@@ -92,7 +92,7 @@ interface SessionList {
   count: number
 }
 
-interface SessionsDeps extends AuthenticationRules {
+interface SessionsDeps extends AuthenticationRules, Pick<EndingDeps, 'endPendingSignIns' | 'endPendingSignInsAfter'> {
   db: Database
   log: Log
   clock: Clock

@@ -57,6 +57,12 @@ export const findFormerEmails = async (db: Queries, userId: string, nowMs: numbe
   return rows.map((row) => row.email_lower)
 }
 
+/** The address that an account had before all changes that can be undone; undefined where there was none. */
+export const findEarlierEmail = async (db: Queries, userId: string, nowMs: number): Promise<string | undefined> => {
+  const sql = 'SELECT email_lower FROM reserved_emails WHERE user_id = ? AND until > ? ORDER BY until LIMIT 1'
+  return (await db.get<{ email_lower: string }>(sql, userId, nowMs))?.email_lower
+}
+
 /** Others may take the address from now on. */
 export const releaseEmail = (db: Queries, emailLower: string, userId: string): Promise<number> =>
   db.run('DELETE FROM reserved_emails WHERE email_lower = ? AND user_id = ?', emailLower, userId)

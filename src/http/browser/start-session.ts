@@ -54,6 +54,13 @@ export interface NewSession {
   trusts?: boolean
 }
 
+/** Such a sign-in is no successful login yet: it counts as one at its end. */
+class NotStarted extends Error {}
+
+const undefinedWhereNotStarted = (thrown: unknown): undefined => {
+  if (!(thrown instanceof NotStarted)) throw thrown
+}
+
 /** Where the browser goes, once everything is committed. */
 export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise<string> =>
   typeof returnTo === 'string' ? returnTo : returnTo()
@@ -81,14 +88,17 @@ export const startSession = async (
   })
   // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
   // While the transaction begins, so that it costs no round trip; it waits before it stores anything.
-  const tokens = await deps.limits.attemptAtOnce(
+  const started = deps.limits.attemptAtOnce(
     [['successfulLogin', { userId, network: context.network }]],
-    (admitted) => {
+    async (admitted) => {
       const login = loginOf(facts)
       const options = { replaces, also, mayStart, recogniseBrowser: recognise, keepsMfaOf, admitted, login }
-      return deps.sessions.start(grant, context, options)
+      const tokens = await deps.sessions.start(grant, context, options)
+      if (tokens) return tokens
+      throw new NotStarted()
     },
   )
+  const tokens = await started.catch(undefinedWhereNotStarted)
   if (!tokens) return undefined
   facts.sessionId = tokens.sessionId
   context.setSessionCookies(tokens)

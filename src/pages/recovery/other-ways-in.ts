@@ -30,7 +30,7 @@ type ShownPasskey = OtherWaysInView['passkeys'][number]
 const passkeyRow = ({ id, name, addedAtMs, removable }: ShownPasskey, hiddenInputs: HtmlFragment): HtmlFragment =>
   html`<li>${passkeyIcon}
 <div>
-<p><b>${name}</b></p>
+<p>${passkeyTexts.passkey} <b>${name}</b></p>
 <p class="about">${passkeyTexts.added} ${dayOf(addedAtMs)}${
     !removable &&
     html`<br>

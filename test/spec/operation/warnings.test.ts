@@ -119,6 +119,23 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
       )
     })
 
+  test('a domain of passkeys under which anybody can have one', () => {
+    const warningsOf = (host: string, domain: string) =>
+      readWarnings({ SVC_BASE_URL: `https://${host}`, SVC_WEBAUTHN_RP_ID: domain })
+    for (const suffix of ['co.uk', 'com.au', 'or.jp'])
+      assert.match(
+        warningsOf(`app.example.${suffix}`, suffix).join(),
+        new RegExp(`"${suffix}" .* such as example.${suffix}$`),
+      )
+    for (const [host = '', domain = ''] of [
+      ['app.example.co.uk', 'example.co.uk'],
+      ['login.bbc.tv', 'bbc.tv'],
+      ['app.example.com', 'example.com'],
+      ['co.uk', 'co.uk'],
+    ])
+      assert.deepEqual(warningsOf(host, domain), [])
+  })
+
   for (const url of ['https://app.example.com', 'http://localhost:8080', 'https://localhost'])
     test(`a base URL that allows passkeys: ${url}`, () => assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
 

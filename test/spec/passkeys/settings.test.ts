@@ -1,7 +1,8 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { newAgent, signedUp } from '../../support/client/accounts.ts'
+import { currentUser, logIn, newAgent, signedUp } from '../../support/client/accounts.ts'
+import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
 import {
@@ -11,6 +12,9 @@ import {
   postJson,
   registrationOptions,
 } from '../../support/passkeys/passkeys.ts'
+import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
+import { setUpApp } from '../../support/second-factor/guarded-account.ts'
+import { openOperator } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
 
@@ -64,7 +68,7 @@ test('SVC_WEBAUTHN_RP_ID is a parent domain: its passkeys are of one origin all 
 })
 
 describe('limits', () => {
-  test('stop sign-ins that fail a hundred times in one network, and no right one before', async () => {
+  test('stop wrong signatures after a hundred in one network, but in known browsers; what is no signature counts nowhere', async () => {
     const service = {
       ...(await startService({ env: { SVC_RATE_LIMIT: 'on' } })),
       headers: { 'x-forwarded-for': '198.51.100.7' },
@@ -72,15 +76,43 @@ describe('limits', () => {
     const { agent } = await signedUp(service)
     const authenticator = createAuthenticator({ origin: service.url })
     await addPasskey(agent, authenticator)
-    const visitor = newAgent(service)
-    for (let round = 0; round < 10; round += 1) {
-      const tries = Array.from({ length: 10 }, () => postJson(visitor, '/auth/passkeys/login', {}))
-      for (const { status } of await Promise.all(tries)) assert.equal(status, 400)
-      if (round === 8) assert.equal((await logInWithPasskey(newAgent(service), authenticator)).status, 200)
+    const known = newAgent(service)
+    assert.equal((await logInWithPasskey(known, authenticator)).status, 200)
+    const stranger = createAuthenticator({ origin: service.url })
+    const { agent: visitor } = await signedUp(service)
+    await addPasskey(visitor, stranger)
+    const tryAll = async (send: (agent: UserAgent) => Promise<Answer>, expected: number) => {
+      for (let round = 0; round < 10; round += 1) {
+        const tries = Array.from({ length: 10 }, () => send(newAgent(service)))
+        for (const { status } of await Promise.all(tries)) assert.equal(status, expected)
+      }
     }
-    const refused = await logInWithPasskey(visitor, authenticator)
+    await tryAll((client) => postJson(client, '/auth/passkeys/login', {}), 400)
+    const unknown = createAuthenticator({ origin: service.url })
+    await tryAll((client) => logInWithPasskey(client, unknown, { userHandle: 'AAAA' }), 401)
+    await tryAll((client) => logInWithPasskey(client, stranger, { origin: 'https://evil.example' }), 401)
+    const refused = await logInWithPasskey(newAgent(service), authenticator)
     assert.equal(refused.status, 429)
     assert.ok(Number(refused.headers['retry-after']) > 0)
+    assert.equal((await logInWithPasskey(known, authenticator)).status, 200)
+    for (let tries = 0; tries < 20; tries += 1)
+      assert.equal((await logInWithPasskey(known, authenticator, { origin: 'https://evil.example' })).status, 401)
+    assert.equal((await logInWithPasskey(known, authenticator)).status, 429)
+  })
+
+  test('of logins that wait for a code keep no passkey of the user out', async () => {
+    const service = {
+      ...(await startService({ env: { SVC_RATE_LIMIT: 'on' } })),
+      headers: { 'x-forwarded-for': '198.51.100.8' },
+    }
+    const { agent, person } = await signedUp(service)
+    const authenticator = createAuthenticator({ origin: service.url })
+    await addPasskey(agent, authenticator)
+    await setUpApp(await openOperator(service), { userId: (await currentUser(agent)).id, email: person.email })
+    for (let tries = 0; tries < 30; tries += 1)
+      assertRedirect(await logIn(newAgent(service), person), '/auth/login/code')
+    assertPage(await logIn(newAgent(service), person), 429)
+    assert.equal((await logInWithPasskey(newAgent(service), authenticator)).status, 200)
   })
 
   test('stop registrations of one user after thirty in an hour', async () => {

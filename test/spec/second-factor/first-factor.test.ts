@@ -1,13 +1,13 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { currentUser, logIn, loggedIn, newAgent, type Person } from '../../support/client/accounts.ts'
+import { currentUser, logIn, loggedIn, newAgent, newPerson, type Person } from '../../support/client/accounts.ts'
 import { assertJsonError, assertPage, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
 import type { UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { postJson } from '../../support/passkeys/passkeys.ts'
-import { startVerification } from '../../support/recovery/verification.ts'
-import { tokenOf } from '../../support/recovery/reset.ts'
+import { startVerification, VERIFY } from '../../support/recovery/verification.ts'
+import { resetBy, resetTokenOf, tokenOf } from '../../support/recovery/reset.ts'
 import { readOfferedSetUp, SECOND_FACTOR_PAGE, setUpApp } from '../../support/second-factor/app-set-up.ts'
 import { codeAt } from '../../support/second-factor/authenticator-app.ts'
 
@@ -31,6 +31,11 @@ const inNewBrowser = async ({ isVerified = true } = {}) => {
   await makeOlder(id, 96)
   if (isVerified) await database.rows('UPDATE users SET email_verified_at = 1 WHERE id = ?', id)
   return { id, person, agent: await loggedIn(service, person) }
+}
+
+const changeEmail = async (agent: UserAgent, email: string): Promise<void> => {
+  assertRedirect(await agent.post('/auth/account/email', { email }), '/auth/account?done=email_requested')
+  assertPage(await agent.post(VERIFY, { token: tokenOf((await smtp.receivedFor(email, 1)).link) }))
 }
 
 /** The token of the latest link; the message about verification came first. */
@@ -109,6 +114,32 @@ describe('the first second factor or passkey of an account', () => {
     const [user] = await database.rows('SELECT email_verified_at FROM users WHERE id = ?', id)
     assert.ok(Number(user?.email_verified_at) > 1)
     await setUpApp(agent, clock.now())
+  })
+
+  test('goes to the address of 72 hours ago: a thief does not get around it by changing the address first', async () => {
+    const { agent: thief, person, id } = await inNewBrowser()
+    const { email } = newPerson()
+    await changeEmail(thief, email)
+    const sent = await thief.post(PAGE, { return_to: SECOND_FACTOR_PAGE })
+    assert.match(sent.text, new RegExp(`<b>${person.email}</b>`))
+    const rows = await database.rows(
+      "SELECT recipient FROM mail_messages WHERE user_id = ? AND purpose = 'first_factor' ORDER BY id",
+      id,
+    )
+    assert.deepEqual(
+      rows.map(({ recipient }) => recipient),
+      [person.email],
+    )
+    // Even a link that proves the new address does not stand for it, where a second factor is required.
+    await service.restart({ env: { SVC_SECOND_FACTOR: 'required' } })
+    const browser = newAgent(service)
+    const enrol = '/auth/login/enrol'
+    assertRedirect(await resetBy(browser, await resetTokenOf(service, id), 'a good password 1'), enrol)
+    assertRedirect(await browser.get(enrol), `${PAGE}?return_to=${encodeURIComponent(enrol)}`)
+    await service.restart({ env: { SVC_SECOND_FACTOR: 'optional' } })
+    await clock.turnTo(clock.aheadMs() + 73 * HOUR_MS)
+    const later = await loggedIn(service, { ...person, email, password: 'a good password 1' })
+    assert.match((await later.post(PAGE, { return_to: SECOND_FACTOR_PAGE })).text, new RegExp(`<b>${email}</b>`))
   })
 
   test('none is needed in a browser that the account knows for 72 hours', async () => {

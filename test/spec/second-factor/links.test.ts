@@ -143,6 +143,8 @@ describe('§4.16 a reset of an account with a passkey', () => {
     await reset(token, { passkey_response: JSON.stringify(response) }, agent)
     const shown = await agent.get(WAYS_IN)
     assertPage(shown)
+    // A thief chooses the name: it alone would not say what it is of.
+    assert.match(shown.text, /<p>Passkey <b>[^<]+<\/b>/)
     const passkeyId = /name="passkey_id" value="([^"]+)"/.exec(shown.text)?.[1] ?? ''
     const form = { passkey_id: passkeyId, remove: '1', return_to: WAYS_IN }
     assertRedirect(await agent.post('/auth/account/passkeys', form), WAYS_IN)

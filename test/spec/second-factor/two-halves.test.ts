@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { currentUser, logIn, newAgent, signedUp } from '../../support/client/accounts.ts'
 import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
+import { createBackend } from '../../support/client/backend.ts'
 import type { UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
@@ -14,6 +15,7 @@ import {
   newAccountWithCodes,
   setUpCodes,
 } from '../../support/second-factor/account-with-codes.ts'
+import { runCommandOf } from '../../support/service/operator-commands.ts'
 import { at, openOperator, startReplicas } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 
@@ -50,6 +52,35 @@ describe('on two replicas', async () => {
     await at(other, agent).post('/auth/logout')
     assertRedirect(await copy.post(CODE_PAGE, { code: await account.nextCode() }), '/auth/login?done=sign_in_ended')
   })
+})
+
+describe('what ends all sessions of a user ends their sign-ins that wait', async () => {
+  const service = await startService({ clock })
+  const core = await openOperator(service)
+  const backend = await createBackend(service, ['sessions:write'])
+  const endings: [string, (account: AccountWithCodes) => Promise<unknown>][] = [
+    ['svc sessions revoke USER', ({ id }) => runCommandOf(service, ['sessions', 'revoke', id])],
+    ['svc sessions revoke --all', () => runCommandOf(service, ['sessions', 'revoke', '--all', '--yes'])],
+    ['DELETE /users/{id}/sessions', ({ id }) => backend.call('DELETE', `/users/${id}/sessions`)],
+    [
+      'the account page, for all other devices',
+      async (account) => {
+        const owner = await halfWay(service, account)
+        assertRedirect(await owner.post(CODE_PAGE, { code: await account.nextCode() }), '/')
+        await owner.post('/auth/account/sessions', { all_others: '1' })
+      },
+    ],
+  ]
+  for (const [what, end] of endings)
+    test(what, async () => {
+      const account = await newAccountWithCodes({ service, core, clock })
+      const waiting = await halfWay(service, account)
+      await end(account)
+      assertRedirect(
+        await waiting.post(CODE_PAGE, { code: await account.nextCode() }),
+        '/auth/login?done=sign_in_ended',
+      )
+    })
 })
 
 describe('a link that verifies the email', async () => {

@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { PasskeyProof } from '../../../passkeys/passkeys.ts'
+import type { LimitedCheck, PasskeyProof } from '../../../passkeys/passkeys.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
@@ -15,7 +15,7 @@ import { holdBrowserSecret } from '../recovery/asking-browser.ts'
 
 /** `/auth/passkeys/login`: signing in with a passkey, or confirming a session (`confirm=1`). */
 export const createPasskeyLogin = (deps: PageDeps) => {
-  const { passkeys, accountLog, limits, findCurrentSession, requestMetrics } = deps
+  const { passkeys, accountLog, limits, knownBrowsers, findCurrentSession, requestMetrics } = deps
 
   /** The user of the session that is to be confirmed. */
   const requireConfirming = async (context: RequestContext): Promise<string> => {
@@ -24,11 +24,22 @@ export const createPasskeyLogin = (deps: PageDeps) => {
     throw new AppError('unauthorized', 'You are not logged in.', { reason: 'logged_out' })
   }
 
+  /** A browser that the account knows has a count of its own, which nobody else in its network can use up. */
+  const limitedIn =
+    ({ cookies, network }: RequestContext): LimitedCheck =>
+    async (userId, check) => {
+      const known = await knownBrowsers.find(userId, cookies.device)
+      const own = known && `${userId}/${known.countedAs}`
+      return limits.attempt(
+        [own ? ['passkeyInKnownBrowser', { userId: own }] : ['passkeyOfAddress', { network }]],
+        check,
+      )
+    }
+
   const prove = async (context: RequestContext, isConfirmation: boolean): Promise<PasskeyProof> => {
-    const browserSecret = context.cookies.link
-    if (!isConfirmation) return passkeys.signIn(context.json, browserSecret, context)
-    const userId = await requireConfirming(context)
-    return passkeys.checkAssertion({ userId, response: context.json, browserSecret }, context)
+    const check = { response: context.json, browserSecret: context.cookies.link, limited: limitedIn(context) }
+    if (!isConfirmation) return passkeys.signIn(check, context)
+    return passkeys.checkAssertion({ ...check, userId: await requireConfirming(context) }, context)
   }
 
   const recordCounter = (context: RequestContext, { passkey, counterWentBack }: PasskeyProof): void => {
@@ -68,14 +79,7 @@ export const createPasskeyLogin = (deps: PageDeps) => {
         const destination = destinationOf(context)
         const event = destination.isConfirmation ? 'reauthentication' : 'login'
         return accountLog.recordOutcome(context, { event, method: 'passkey' }, (facts) =>
-          countOutcome(
-            () =>
-              limits.attempt([['passkeyOfAddress', { network: context.network }]], () =>
-                signIn(context, destination, facts),
-              ),
-            passkeyFailure,
-            requestMetrics?.countPasskey,
-          ),
+          countOutcome(() => signIn(context, destination, facts), passkeyFailure, requestMetrics?.countPasskey),
         )
       }),
   }

@@ -11,12 +11,6 @@ import { isAskingBrowser, returnToOf } from '../recovery/asking-browser.ts'
 import { askingBrowserOf } from '../recovery/check-mail.ts'
 import { type NamedLink, requireLink } from '../recovery/link-token.ts'
 
-/** Who sets up their first second factor or passkey. */
-interface Owner {
-  userId: string
-  email: string
-}
-
 const bringsToken = ({ form, query }: RequestContext): boolean =>
   (form.get('token') ?? query.get('token')) !== undefined
 
@@ -25,19 +19,18 @@ const bringsToken = ({ form, query }: RequestContext): boolean =>
  * factor or passkey. The link is good in the browser that has asked for it alone.
  */
 export const createFirstFactorLink = (deps: PageDeps) => {
-  const { recovery, pages, accountLog, findCurrentSession, pendingSignIns, users } = deps
+  const { recovery, pages, accountLog, findCurrentSession, pendingSignIns } = deps
   const { firstFactor } = recovery
 
   const targetOf = ({ form, query }: RequestContext): string =>
     readReturnTo(form.get('return_to') ?? query.get('return_to') ?? ACCOUNT_PATH, deps)
 
   /** By the session, or by a sign-in that goes on with a set-up. */
-  const findOwner = async (context: RequestContext): Promise<Owner | undefined> => {
+  const findOwner = async (context: RequestContext): Promise<string | undefined> => {
     const session = await findCurrentSession(context)
-    if (session) return session
+    if (session) return session.userId
     const pending = readPending(deps, context)
-    const user = pending && (await pendingSignIns.isLive(pending)) ? await users.find(pending.userId) : undefined
-    return user && { userId: user.id, email: user.email }
+    return pending && (await pendingSignIns.isLive(pending)) ? pending.userId : undefined
   }
 
   const render = (
@@ -57,13 +50,13 @@ export const createFirstFactorLink = (deps: PageDeps) => {
   /** Runs `ask` for a user who may not set up anything here yet. */
   const orGoOn = async (
     context: RequestContext,
-    ask: (owner: Owner, returnTo: string) => Promise<HttpResponse>,
+    ask: (userId: string, about: Pick<FirstFactorView, 'email' | 'returnTo'>) => Promise<HttpResponse>,
   ): Promise<HttpResponse> => {
     const returnTo = targetOf(context)
-    const owner = await findOwner(context)
-    if (!owner) return logInFirst(context)
-    const isAllowed = await firstFactor.isAllowed(owner.userId, provingBrowserOf(context))
-    return isAllowed ? redirect(returnTo) : ask(owner, returnTo)
+    const userId = await findOwner(context)
+    if (userId === undefined) return logInFirst(context)
+    const isAllowed = await firstFactor.isAllowed(userId, provingBrowserOf(context))
+    return isAllowed ? redirect(returnTo) : ask(userId, { returnTo, email: await firstFactor.findAddress(userId) })
   }
 
   const prove = async (context: RequestContext, named: NamedLink): Promise<HttpResponse> => {
@@ -81,23 +74,24 @@ export const createFirstFactorLink = (deps: PageDeps) => {
         const { token } = await requireLink(deps, context, 'first_factor')
         return render(context, { step: 'prove', token }, problem)
       }
-      const email = (await findOwner(context))?.email
+      const userId = await findOwner(context)
+      const email = userId === undefined ? undefined : await firstFactor.findAddress(userId)
       return render(context, { step: 'ask', email, returnTo: targetOf(context) }, problem)
     },
 
     show: async (context: RequestContext): Promise<HttpResponse> =>
       bringsToken(context)
         ? pageOfLink(context, await requireLink(deps, context, 'first_factor'))
-        : orGoOn(context, async ({ email }, returnTo) => page(200, render(context, { step: 'ask', email, returnTo }))),
+        : orGoOn(context, async (_, about) => page(200, render(context, { step: 'ask', ...about }))),
 
     submit: async (context: RequestContext): Promise<HttpResponse> =>
       bringsToken(context)
         ? prove(context, await requireLink(deps, context, 'first_factor'))
-        : orGoOn(context, async ({ userId, email }, returnTo) => {
+        : orGoOn(context, async (userId, about) => {
             await accountLog.recordOutcome(context, { event: 'second_factor_link_request', userId }, () =>
-              firstFactor.send(userId, askingBrowserOf(deps, context, returnTo)),
+              firstFactor.send(userId, askingBrowserOf(deps, context, about.returnTo ?? ACCOUNT_PATH)),
             )
-            return page(200, render(context, { step: 'sent', email, returnTo }))
+            return page(200, render(context, { step: 'sent', ...about }))
           }),
   }
 }

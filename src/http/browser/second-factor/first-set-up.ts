@@ -22,10 +22,15 @@ export const requireFirstEnrolment = async (
   context: RequestContext,
   { way, userId }: PendingSignIn,
 ): Promise<void> => {
-  if (!BY_MAIL.has(way)) await requireFirstSetUp(deps, context, userId)
+  await deps.recovery.firstFactor.require(userId, enrollingBrowserOf(context, way))
 }
 
 const BY_MAIL: ReadonlySet<PendingSignIn['way']> = new Set(['recovery', 'verification'])
+
+const enrollingBrowserOf = (context: RequestContext, way: PendingSignIn['way'] | undefined): ProvingBrowser => ({
+  ...provingBrowserOf(context),
+  cameByMail: way !== undefined && BY_MAIL.has(way),
+})
 
 interface FirstSetUp<Transaction, Result> {
   userId: string
@@ -42,7 +47,6 @@ export const asFirstSetUp =
     { userId, way, apply }: FirstSetUp<Transaction, Result>,
   ) =>
   async (transaction: Transaction): Promise<Result> => {
-    if (way === undefined || !BY_MAIL.has(way))
-      await recovery.firstFactor.require(userId, provingBrowserOf(context), transaction)
+    await recovery.firstFactor.require(userId, enrollingBrowserOf(context, way), transaction)
     return apply(transaction)
   }

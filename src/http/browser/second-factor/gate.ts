@@ -17,13 +17,15 @@ export interface GatedSignIn extends Pick<NewSession, 'grant' | 'returnTo' | 'fa
   connect?: { pendingLink: PendingLink; browserSecret: string } | undefined
 }
 
+const DONE = async (): Promise<void> => {}
+
 /** Asks what a sign-in needs before its session starts. */
 export interface Gate {
   /** In the transaction that starts the session, once the grant has turned out to hold. */
   mayStart: MayStart
   /** The grant, which holds only where nothing else is asked for. */
   guard: (grant: SignInGrant) => SignInGrant
-  /** Where `mayStart` has said no: the page that asks for the rest. No session has started. */
+  /** Where `mayStart` has said no: the page that asks for the rest. No session has started. `rate_limited` past the limit. */
   findNextPage: () => Promise<HttpResponse | undefined>
 }
 
@@ -70,6 +72,8 @@ export const createGate = (deps: PageDeps, context: RequestContext, signIn: Gate
     async findNextPage() {
       if (!waiting) return undefined
       const { next, pending } = waiting
+      // It has cost a hash. Apart from logins that end, which a thief of the password could use up for the owner.
+      await deps.limits.attempt([['unfinishedLogin', { userId: grant.userId, network: context.network }]], DONE)
       deps.requestMetrics?.countAskedFactor(next === 'ask' ? 'code' : 'set_up')
       // One line in the log for this half; the event itself comes at the end.
       if (facts.event === 'login') facts.event = 'second_factor_request'
