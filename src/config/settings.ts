@@ -217,7 +217,7 @@ export const SETTINGS = {
   }),
   trustedBrowserMs: setting({
     name: 'SVC_TRUSTED_BROWSER_TTL',
-    description: 'How long "don\'t ask again on this browser" spares the code at login. 0: it is never offered.',
+    description: 'How long "Trust this browser" spares the code at login. 0: it is never offered.',
     defaultValue: '720h',
     ...durationOrZero,
   }),

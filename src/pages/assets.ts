@@ -32,13 +32,16 @@ const iconSvg = (appName: string, ground: string, ink: string): string =>
 const scriptWithTexts = (source: string, texts: object): string =>
   `'use strict';((texts) => {\n${source.replace(/^ *(?:\/\/|\/\*\*).*\n|^\n/gm, '')}})(${JSON.stringify(texts)})\n`
 
+/** Without indentation and comments: visitors load it. */
+const plainStyle = (source: string): string => source.replace(/^ +|^\/\*.*\*\/\n|^\n/gm, '')
+
 /** Creates stylesheet, scripts and icon for one name and one accent colour. */
 export const createAssets = (appName: string, accentColor: string) => {
   const theme = createTheme(accentColor)
   const { accent, accentInk } = theme.light
   return {
     theme,
-    style: asset('style', 'css', 'text/css; charset=utf-8', readFileSync(STYLE, 'utf8') + themeCss(theme)),
+    style: asset('style', 'css', 'text/css; charset=utf-8', plainStyle(readFileSync(STYLE, 'utf8')) + themeCss(theme)),
     script: asset('page', 'js', 'text/javascript; charset=utf-8', readFileSync(SCRIPT, 'utf8')),
     passkeys: asset(
       'passkeys',

@@ -21,6 +21,7 @@ const FIELD_PROBLEMS = [
   'passkey_unknown',
   'passkey_wrong',
   'code_wrong',
+  'recovery_code_wrong',
   'first_code_wrong',
   'set_up_expired',
   'passkey_name',

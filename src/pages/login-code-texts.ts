@@ -5,18 +5,17 @@ export const loginCodeTexts = {
   loggingInAs: 'You are logging in as',
   confirmingAs: 'You are confirming that you are',
   connecting: (provider: string): string => `${provider} is connected to this account once the code is right.`,
-  codeHint: 'The 6 digits that your authenticator app shows now, or one of your recovery codes.',
-  recoveryCode: 'Recovery code',
-  recoveryCodeHint: 'One of those that you have kept.',
   passkeyAbout: 'This account has a passkey. Use it now, or enter a recovery code.',
-  trust: (days: number): string =>
-    days === 1 ? 'Don’t ask again on this browser for a day' : `Don’t ask again on this browser for ${days} days`,
-  trustShortly: 'Don’t ask again on this browser for some hours',
+  passkeyAlone: 'This account has a passkey. Use it now.',
+  trust: (duration: string): string => `Trust this browser for ${duration}`,
+  trustAbout: 'No code is asked for in it until then.',
   button: 'Log in',
   buttonConfirm: 'Confirm',
   helpTitle: 'Lost your phone or your passkey?',
   help: (appName: string): string =>
-    `Enter a recovery code: you were shown ten of them when you set this up. If none is left, ask whoever runs ${appName} to remove this step from your account.`,
+    `Use a recovery code: you were shown ten of them when you set this up. If none is left, ask whoever runs ${appName} to remove this step from your account.`,
+  helpWithoutCodes: (appName: string): string =>
+    `No recovery code is left on this account, so ask whoever runs ${appName} to remove this step from it.`,
   other: 'Log in as someone else',
 }
 

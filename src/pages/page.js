@@ -14,6 +14,16 @@ for (const button of document.querySelectorAll('button[data-shows]')) {
   button.hidden = false
 }
 
+// Reveals the buttons that copy a list, where the browser allows it.
+for (const button of document.querySelectorAll('button[data-copies]')) {
+  const list = document.getElementById(button.dataset.copies)
+  const say = () => (button.textContent = button.dataset.copied)
+  // Otherwise the user copies what is marked.
+  const mark = () => getSelection().selectAllChildren(list)
+  button.addEventListener('click', () => navigator.clipboard.writeText(list.innerText).then(say, mark))
+  button.hidden = !navigator.clipboard
+}
+
 // Writes times in the language and the zone of the browser. The service, which knows neither, sends them in UTC.
 const times = document.querySelectorAll('time[data-time]')
 if (times.length > 0) {

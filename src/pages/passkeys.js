@@ -97,11 +97,13 @@ const post = async ({ dataset }, url, body, used) => {
   throw new Problem(wordsOfRefusal(answer.status, content?.error, used))
 }
 
+const codeOf = (fields) => fields?.recovery_code?.value || fields?.code?.value
+
 // What the service is told beside the members of the standard: the link by which the user has come, and the code that its
 // page asks for.
 const linkOf = (place) => {
   if (!place.dataset.link) return {}
-  return { ...JSON.parse(place.dataset.link), code: place.closest('form')?.elements.code?.value }
+  return { ...JSON.parse(place.dataset.link), code: codeOf(place.closest('form')?.elements) }
 }
 
 // What the service was asked last: options to sign in with. The challenge in them is good for as long as their timeout.

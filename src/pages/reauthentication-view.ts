@@ -1,5 +1,6 @@
 import type { FieldProblem, FormProblem } from './form-views.ts'
 import type { ProviderView } from './provider-views.ts'
+import type { CodeErrors, TakenCodes } from './second-factor/views.ts'
 
 /** A signed-in user re-authenticates. */
 export interface ReauthenticationView {
@@ -10,8 +11,8 @@ export interface ReauthenticationView {
   /** The providers that are connected to the account. */
   providers: readonly ProviderView[]
   hasPasskeys: boolean
-  /** What is asked for together with the password: a code of the app, or a recovery code alone. */
-  code: 'app' | 'recovery' | undefined
+  /** What is asked for together with the password. */
+  code: TakenCodes | undefined
   /** As it was typed, where it was not looked at. */
   codeValue?: string | undefined
   /** What the address of the page asks for. */
@@ -21,5 +22,5 @@ export interface ReauthenticationView {
   target: string
   /** Whether the user sets up a second factor afterwards. */
   setsUpNext: boolean
-  errors: { password?: FieldProblem | undefined; code?: FieldProblem | undefined }
+  errors: CodeErrors & { password?: FieldProblem | undefined }
 }

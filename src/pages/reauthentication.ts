@@ -5,6 +5,7 @@ import { passkeyButton } from './passkey-button.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
 import { acrInput, intentInput, orLine, providerButtons } from './provider-buttons.ts'
 import { accountLinks } from './sign-in-links.ts'
+import { codeEntry, codeProblemOf } from './second-factor/code-field.ts'
 import { stepUpTexts as words } from './step-up-texts.ts'
 import { texts } from './texts.ts'
 import type { ReauthenticationView } from './views.ts'
@@ -13,21 +14,9 @@ import type { ReauthenticationView } from './views.ts'
 const stepUpInputs = (returnTo: string | undefined, acr: string | undefined): HtmlFragment =>
   html`${returnToInput(returnTo)}${acrInput(acr)}`
 
-const codeField = ({ code, codeValue, problem, errors }: ReauthenticationView): HtmlFragment =>
-  field({
-    name: 'code',
-    label: code === 'recovery' ? words.recoveryCode : words.code,
-    type: 'text',
-    autocomplete: 'one-time-code',
-    hint: code === 'recovery' ? words.recoveryCodeHint : words.codeHint,
-    maxLength: 64,
-    problem: errors.code,
-    focused: Boolean(errors.code) && !errors.password && !problem,
-    ...(codeValue === undefined ? {} : { value: codeValue }),
-  })
-
 const passwordForm = (view: ReauthenticationView): HtmlFragment => {
-  const { csrfToken, email, problem, errors, code, returnTo, acr } = view
+  const { csrfToken, email, problem, errors, code: takes, codeValue: value, returnTo, acr } = view
+  const codeProblem = codeProblemOf(errors)
   return html`<form method="post" action="/auth/account/confirm" novalidate>
 ${csrfInput(csrfToken)}${stepUpInputs(returnTo, acr)}
 ${ownerInput(email)}
@@ -37,11 +26,11 @@ ${field({
   type: 'password',
   autocomplete: 'current-password',
   problem: errors.password,
-  focused: Boolean(errors.password) || !(problem ?? errors.code),
+  focused: Boolean(errors.password) || !(problem ?? codeProblem),
 })}
 ${
-  code &&
-  html`${codeField(view)}
+  takes &&
+  html`${codeEntry({ takes, errors, value, focused: Boolean(codeProblem) && !errors.password && !problem })}
 `
 }<button class="first">${texts.confirmButton}</button>
 </form>
@@ -49,11 +38,11 @@ ${
 }
 
 const lostCode = ({ code, hasPassword, providers }: ReauthenticationView, { support, appName }: Layout) =>
-  code === 'app' &&
+  (code === 'both' || code === 'codes') &&
   (hasPassword || providers.length > 0) &&
   html`<details>
 <summary class="quiet">${words.lost}</summary>
-<p class="about">${support.text(words.lostAbout(appName))}</p>
+<p class="about">${support.text((code === 'both' ? words.lostAbout : words.lostAll)(appName))}</p>
 </details>
 `
 
@@ -81,17 +70,18 @@ export const createReauthenticationPage =
   (layout: Layout) =>
   (view: ReauthenticationView): string => {
     const { email, hasPassword, problem, errors } = view
+    const fieldProblem = errors.password ?? codeProblemOf(errors)
     const passkeys = layout.passkeys && view.hasPasskeys
     const others = [passkeyWay(view, passkeys), providerWays(view)].filter((way) => way !== false && way !== undefined)
     const isPossible = hasPassword || others.length > 0
     const about = isPossible ? aboutOf(view, layout) : layout.support.text(texts.confirmImpossible(layout.appName))
     return layout.panel({
       title: texts.confirm,
-      wrong: Boolean(problem ?? errors.password ?? errors.code),
+      wrong: Boolean(problem ?? fieldProblem),
       scripted: hasPassword,
       passkeys,
       below: accountLinks(),
-      body: html`${formProblem(problem, layout.support, !(errors.password ?? errors.code))}
+      body: html`${formProblem(problem, layout.support, !fieldProblem)}
 <p>${texts.logOutAs} <b>${email}</b>. ${about}</p>
 ${hasPassword && html`${passwordForm(view)}${lostCode(view, layout)}${forgotLink(layout, view)}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
     })

@@ -24,10 +24,7 @@ export const entryHref = (
 
 /** Below a page of a user who is signed in, other than the account page. */
 export const accountLinks = (): HtmlFragment =>
-  html`<a href="/auth/account">${texts.backToAccount}</a> · ${logoutLink()}`
-
-/** The same for a page that shows what is shown once. */
-export const logoutLink = (): HtmlFragment => html`<a href="/auth/logout">${texts.logOut}</a>`
+  html`<a href="/auth/account">${texts.backToAccount}</a> · <a href="/auth/logout">${texts.logOut}</a>`
 
 /** For a form that is older than a login in another tab: the login page leads a signed-in user on. */
 export const wayOn = ({ problem, returnTo }: Pick<LoginView, 'problem' | 'returnTo'>): HtmlFragment | undefined =>

@@ -3,13 +3,10 @@ export const stepUpTexts = {
   aboutSite: (appName: string): string => `${appName} wants to be sure that it’s you. Log in once more to go on.`,
   setsUpNext:
     'What comes next needs more than one proof that it’s you, and your account has only one so far. Log in once more, then set up the second.',
-  code: 'Code',
-  codeHint: 'The 6 digits in your authenticator app, or one of your recovery codes.',
-  recoveryCode: 'Recovery code',
-  recoveryCodeHint: 'One of the codes that you kept when you added your first passkey.',
   lost: 'I have no code',
   lostAbout: (appName: string): string =>
     `Use one of your recovery codes: you were asked to keep them when you set this up. If you have none left, ask whoever runs ${appName}.`,
+  lostAll: (appName: string): string => `No recovery code is left on your account, so ask whoever runs ${appName}.`,
   codeAfterProvider: 'You are asked for a code afterwards.',
 
   /** Before the first second factor or passkey, in a browser that is new to the account. */

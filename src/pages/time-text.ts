@@ -2,6 +2,7 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { toTimestamp } from '../lib/time.ts'
 import { texts } from './texts.ts'
 
+const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
@@ -53,4 +54,18 @@ export const momentOf = (atMs: number): HtmlFragment =>
 export const agoOf = (atMs: number, nowMs: number): HtmlFragment => {
   const shows = isLongAgo(nowMs - atMs) ? 'day' : 'ago'
   return html`<time datetime="${toTimestamp(atMs)}" title="${momentText(atMs)}" data-time="${shows}">${agoText(atMs, nowMs)}</time>`
+}
+
+const UNITS = [
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+  ['minute', MINUTE_MS],
+] as const
+
+/** "30 days", "36 hours": in the largest unit of which it is a whole number. */
+export const durationOf = (ms: number): string => {
+  const [unit, unitMs] = UNITS.find(([, one]) => ms % one === 0) ?? ['second', SECOND_MS]
+  return new Intl.NumberFormat(texts.locale, { style: 'unit', unit, unitDisplay: 'long' }).format(
+    Math.floor(ms / unitMs),
+  )
 }

@@ -15,9 +15,9 @@ const pagesToSee = ({ email, signupOpen }: WelcomeView): HtmlFragment => {
 
 const steps = (view: WelcomeView): HtmlFragment => html`<ol class="ends">
 <li>${welcomeTexts.look} ${pagesToSee(view)}.</li>
-<li>${welcomeTexts.proxyBefore} <code>/auth</code> ${welcomeTexts.proxyAfter}
-<code>location ~ ^/auth(/|$) { proxy_pass http://${view.host}; }</code></li>
+<li>${welcomeTexts.proxyBefore} <code>/auth</code> ${welcomeTexts.proxyTo} <code>${view.host}</code> ${welcomeTexts.proxyAfter} ${welcomeTexts.proxyFiles} <code>deploy/</code>. ${welcomeTexts.proxyWhy}</li>
 <li>${welcomeTexts.baseUrlBefore} <code>SVC_BASE_URL</code> ${welcomeTexts.baseUrlAfter} <code>${welcomeTexts.baseUrlExample}</code>.</li>
+<li>${welcomeTexts.doctorBefore} <code>svc doctor ${welcomeTexts.baseUrlExample}</code></li>
 <li>${welcomeTexts.user} <code>GET /auth/api/v1/user</code></li>
 <li>${welcomeTexts.read} ${DOCUMENTS.map((document, index) => html`${index > 0 && ', '}<code>${document}</code>`)}.</li>
 </ol>`

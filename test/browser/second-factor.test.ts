@@ -37,6 +37,13 @@ const assertFits = async ({ page }: BrowserWindow): Promise<void> => {
   await page.setViewportSize({ width: 800, height: 700 })
 }
 
+const columnsOfCodes = async ({ page }: BrowserWindow): Promise<number> => {
+  await page.setViewportSize({ width: 320, height: 640 })
+  const boxes = await Promise.all((await page.locator('.codes li').all()).map((one) => one.boundingBox()))
+  await page.setViewportSize({ width: 800, height: 700 })
+  return new Set(boxes.map((box) => box?.x)).size
+}
+
 const assertGood = async (visitor: BrowserWindow): Promise<void> => {
   await assertAccessible(visitor)
   await assertFits(visitor)
@@ -62,6 +69,22 @@ test('an app is set up by keyboard alone, and every page on the way is accessibl
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
   assert.equal(await page.textContent('h1'), 'Your recovery codes')
   await assertGood(visitor)
+  assert.equal(await columnsOfCodes(visitor), 2, 'also on a small phone')
+  await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await tabTo(page, 'button[data-copies]')
+  await page.keyboard.press('Enter')
+  await page.locator('button:text-is("Copied")').waitFor()
+  const codes = await page.locator('.codes li').allInnerTexts()
+  assert.deepEqual(
+    String(await page.evaluate('navigator.clipboard.readText()'))
+      .trim()
+      .split(/\s+/),
+    codes,
+  )
+  await page.emulateMedia({ media: 'print' })
+  assert.deepEqual(await page.locator('main :is(button, a):visible').allInnerTexts(), [], 'nothing to press on paper')
+  assert.ok(await page.locator('.codes').isVisible())
+  await page.emulateMedia({ media: 'screen' })
 
   await tabTo(page, 'a.first')
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])

@@ -19,7 +19,7 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
     csrfToken: text,
     email: text,
     returnTo: text,
-    takes: 'codes',
+    takes: 'both',
     hasPasskeys: true,
     trustMs: 2_592_000_000,
     trusts: true,
@@ -43,7 +43,7 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
     hasPassword: true,
     providers: [{ name: text, label: text, iconUrl: text }],
     hasPasskeys: true,
-    code: 'app',
+    code: 'both',
     codeValue: text,
     returnTo: text,
     acr: 'mfa',
@@ -55,11 +55,13 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
   return {
     'login, a code': (pages) => pages.loginCode(code),
     'login, a code, refused': (pages) => pages.loginCode({ ...code, errors: { code: 'code_wrong' } }),
+    'login, a recovery code in place of a code, refused': (pages) =>
+      pages.loginCode({ ...code, errors: { recovery_code: 'recovery_code_wrong' } }),
     'login, a code, held up': (pages) => pages.loginCode({ ...code, problem: tooMany }),
     'login, a code to confirm': (pages) =>
       pages.loginCode({ ...code, confirms: true, connects: undefined, trustMs: undefined, hasPasskeys: false }),
     'login, a recovery code': (pages) => pages.loginCode({ ...code, takes: 'recovery_codes', trustMs: 3_600_000 }),
-    'login, a passkey alone': (pages) => pages.loginCode({ ...code, takes: 'nothing', trustMs: undefined }),
+    'login, a passkey alone': (pages) => pages.loginCode({ ...code, takes: undefined, trustMs: undefined }),
     'login, set-up': (pages) => pages.loginEnrol(enrol),
     'login, set-up refused': (pages) => pages.loginEnrol({ ...enrol, setUp: { ...setUp, error: 'first_code_wrong' } }),
     'second factor': (pages) => pages.secondFactor(factor),
@@ -73,6 +75,7 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
     'recovery codes': (pages) =>
       pages.recoveryCodes({
         csrfToken: text,
+        email: text,
         codes: [`${text}1`, `${text}2`],
         sealed: text,
         returnTo: `/${text}`,
@@ -85,7 +88,7 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
       pages.firstFactor({ ...first, step: 'other_browser' }),
     're-authentication with a code': (pages) => pages.reauthentication(confirm),
     're-authentication with a recovery code, refused': (pages) =>
-      pages.reauthentication({ ...confirm, code: 'recovery', errors: { code: 'code_wrong' } }),
+      pages.reauthentication({ ...confirm, code: 'recovery_codes', errors: { recovery_code: 'recovery_code_wrong' } }),
     're-authentication before a set-up': (pages) =>
       pages.reauthentication({ ...confirm, code: undefined, hasPasskeys: false, setsUpNext: true }),
     'step-up that cannot be done': (pages) => pages.stepUpImpossible(),

@@ -26,6 +26,13 @@ const fieldErrors = (error: AppError): Record<string, FieldProblem> => {
   return errors
 }
 
+/** Wrong codes have one reason, and two fields. */
+const inField = (errors: Refusal['errors'], { form }: Pick<RequestContext, 'form'>): Refusal['errors'] => {
+  const { code, ...others } = errors
+  if (!code || !form.get('recovery_code')?.trim()) return errors
+  return { ...others, recovery_code: code === 'code_wrong' ? 'recovery_code_wrong' : code }
+}
+
 const formProblem = (error: AppError, requestId: string): FormProblem | undefined => {
   const { code, reason, values, retryAfterSeconds = 1 } = error
   if (reason === 'credentials_wrong') return { kind: 'credentials_wrong' }
@@ -41,7 +48,7 @@ const formProblem = (error: AppError, requestId: string): FormProblem | undefine
  * other errors are thrown.
  */
 export const orShowAgain = async (
-  { requestId }: RequestContext,
+  context: RequestContext,
   action: () => Promise<HttpResponse>,
   showAgain: (refusal: Refusal) => string | Promise<string>,
 ): Promise<HttpResponse> => {
@@ -49,7 +56,7 @@ export const orShowAgain = async (
     return await action()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const refusal = { errors: fieldErrors(error), problem: formProblem(error, requestId) }
+    const refusal = { errors: inField(fieldErrors(error), context), problem: formProblem(error, context.requestId) }
     if (!refusal.problem && Object.keys(refusal.errors).length === 0) throw error
     return page(statusOf(error.code), await showAgain(refusal), error.retryAfterSeconds)
   }

@@ -10,17 +10,13 @@ import { type HttpResponse, page, redirect } from '../response.ts'
 import { confirmPath, isForAccount, isForAccountPage, readStepUp, type StepUp, targetOf } from '../step-up.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { createRedirectLoops } from './redirect-loops.ts'
+import { enteredCode, takenCodes } from './second-factor/entered-code.ts'
 import { confirmByPassword } from './second-factor/confirm-by-password.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
 
 /** Set up there, the second factor is asked for here. */
 const setUpPath = (stepUp: StepUp): string =>
   `/auth/account/second-factor?return_to=${encodeURIComponent(confirmPath(stepUp))}`
-
-const codeOf = ({ codes, recoveryCodes }: AccountFactors): ReauthenticationView['code'] => {
-  if (codes) return 'app'
-  return recoveryCodes > 0 ? 'recovery' : undefined
-}
 
 const hasOne = ({ codes, passkeys }: AccountFactors): boolean => codes || passkeys > 0
 
@@ -47,7 +43,7 @@ export const createReauthentication = (deps: PageDeps) => {
       ...stepUp,
       target: targetOf(stepUp),
       ...(await signInMethods.forReauthentication(session)),
-      code: asksForBoth ? codeOf(factors) : undefined,
+      code: asksForBoth ? takenCodes(factors) : undefined,
       hasPasskeys: factors.passkeys > 0,
       setsUpNext: stepUp.acr === 'mfa' && !hasOne(factors),
       errors: {},
@@ -86,7 +82,7 @@ export const createReauthentication = (deps: PageDeps) => {
       ...(await view(context, session, readStepUp(context, deps))),
       ...refusal,
       // One that was refused is of no use any longer.
-      codeValue: refusal.errors.code ? undefined : context.form.get('code'),
+      codeValue: refusal.errors.code || refusal.errors.recovery_code ? undefined : enteredCode(context.form),
     })
 
   /** The token may be older than the proof, as after a passkey was added: an application that reads it would ask again. */

@@ -7,7 +7,8 @@ import { entryButtons, entryInputs, orLine, providerIcon, providerPath } from '.
 import type { ProviderProblemView, ProviderView } from '../provider-views.ts'
 import type { FieldProblem } from '../views.ts'
 import { texts } from '../texts.ts'
-import { codeField } from '../second-factor/code-field.ts'
+import { codeEntry, codeProblemOf } from '../second-factor/code-field.ts'
+import type { TakenCodes } from '../second-factor/views.ts'
 import { askedFactorTexts as words } from './asked-factor-texts.ts'
 import type { AskedFactorView, LinkFormErrors } from './views.ts'
 
@@ -25,20 +26,19 @@ const takesCode = ({ codes, recoveryCodes }: AskedFactorView): boolean => codes 
 
 /** Which field of the form is wrong, if one is. */
 export const wrongFieldOf = ({ errors }: Pick<AskingForm, 'errors'>): FieldProblem | undefined =>
-  errors.password ?? errors.code ?? errors.passkey_response
+  errors.password ?? codeProblemOf(errors)
 
-const askedCode = ({ codes, recoveryCodes }: AskedFactorView, { errors }: AskingForm): HtmlFragment =>
-  codeField({
-    label: codes ? words.code : words.recoveryCode,
-    numeric: !recoveryCodes,
-    problem: errors.code ?? errors.passkey_response,
-    focused: !errors.password && Boolean(errors.code ?? errors.passkey_response),
-    ...(codes && recoveryCodes && { hint: words.orRecoveryCode }),
-  })
+const takenBy = ({ codes, recoveryCodes }: AskedFactorView): TakenCodes => {
+  if (codes) return recoveryCodes ? 'both' : 'codes'
+  return 'recovery_codes'
+}
+
+const askedCode = (factor: AskedFactorView, { errors }: AskingForm): HtmlFragment =>
+  codeEntry({ takes: takenBy(factor), errors, focused: !errors.password && Boolean(codeProblemOf(errors)) })
 
 /** What is wrong with a passkey, where no field stands above its button. */
 const passkeyProblem = ({ errors }: AskingForm): HtmlFragment | undefined => {
-  const problem = errors.passkey_response ?? errors.code
+  const problem = codeProblemOf(errors)
   return typeof problem === 'string'
     ? html`<p class="problem" role="alert" id="passkey-problem" tabindex="-1"${!errors.password && html` autofocus`}>${texts.fieldProblems[problem]}</p>`
     : undefined

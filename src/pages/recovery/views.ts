@@ -1,5 +1,6 @@
 import type { PasskeyView } from '../passkey-views.ts'
 import type { LinkedView, ProviderView } from '../provider-views.ts'
+import type { CodeErrors } from '../second-factor/views.ts'
 import type { FieldProblem, FormView } from '../views.ts'
 
 /** A link that is not good. */
@@ -29,14 +30,8 @@ export interface AskedFactorView {
   passkeys: boolean
 }
 
-/** What of it was wrong. */
-interface FactorErrors {
-  code?: FieldProblem | undefined
-  passkey_response?: FieldProblem | undefined
-}
-
 /** What the form of a link got wrong. */
-export type LinkFormErrors = FactorErrors & { password?: FieldProblem | undefined }
+export type LinkFormErrors = CodeErrors & { password?: FieldProblem | undefined }
 
 /** A new password by a link. */
 export interface ResetPasswordView extends FormView {
@@ -63,7 +58,7 @@ export interface NotMeView extends FormView {
   /** The label of the provider that was connected, where it is about one. */
   provider: string
   factor?: AskedFactorView | undefined
-  errors: FactorErrors
+  errors: LinkFormErrors
 }
 
 /** What else gets into an account whose password was just reset. */

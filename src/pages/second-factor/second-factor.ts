@@ -1,7 +1,8 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { csrfInput, formProblem, returnToInput } from '../form.ts'
+import { accountDone } from '../account-done.ts'
+import { csrfInput, formProblem, notice, returnToInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
-import { accountLinks, logoutLink } from '../sign-in-links.ts'
+import { accountLinks } from '../sign-in-links.ts'
 import { setUpSteps } from './set-up-steps.ts'
 import { secondFactorTexts as words } from './texts.ts'
 import type { RecoveryCodesView, SecondFactorView, SetUpView } from './views.ts'
@@ -61,21 +62,27 @@ ${!isReplacing && recoveryCodes !== undefined && recoveryPart(view, recoveryCode
     })
   }
 
+/** Shown by the script of the pages, where the browser lets a page write to the clipboard. */
+const copyButton = html`<button class="second" type="button" hidden data-copies="codes" data-copied="${words.copied}" aria-live="polite">${words.copy}</button>`
+
 /** The page that shows new recovery codes, once. */
 export const createRecoveryCodesPage =
   (layout: Layout) =>
-  ({ csrfToken, codes, sealed, returnTo }: RecoveryCodesView): string =>
+  ({ csrfToken, email, codes, sealed, returnTo, done }: RecoveryCodesView): string =>
     layout.panel({
       title: words.codesTitle,
-      below: logoutLink(),
-      body: html`<p>${words.codesAbout}</p>
-<ul class="codes">
+      scripted: true,
+      below: accountLinks(),
+      body: html`${notice(done && accountDone[done].text)}<p>${words.codesOf} <b>${email}</b>.</p>
+<ul class="codes" id="codes">
 ${codes.map(
   (code) => html`<li><code>${code}</code></li>
 `,
 )}</ul>
-<form method="post" action="${ACTION}">
+<p>${words.codesAbout}</p>
+<form class="beside" method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}
+${copyButton}
 <button class="second" name="download" value="${sealed}">${words.download}</button>
 </form>
 <a class="first" href="${returnTo}">${words.kept}</a>`,

@@ -21,7 +21,7 @@ ${qrCodeSvg(qrCode, words.qrCode)}
 <form method="post" action="${form.action}" novalidate>
 ${form.hiddenInputs}
 <input type="hidden" name="set_up" value="${sealed}">
-${codeField({ numeric: true, hint: words.sixDigits, problem: error, focused: error !== undefined })}
+${codeField({ hint: words.sixDigits, problem: error, focused: error !== undefined })}
 <button class="first">${words.confirm}</button>
 </form></li>
 </ol>`

@@ -3,6 +3,11 @@ export const secondFactorTexts = {
   title: 'Codes from an app',
   code: 'Code',
   sixDigits: 'Six digits',
+  codeHint: 'The 6 digits that your authenticator app shows now.',
+  recoveryCode: 'Recovery code',
+  recoveryCodeHint: 'One of those that you have kept.',
+  useRecoveryCode: 'Use a recovery code instead',
+  useCode: 'Use a code from your app instead',
 
   setUpTitle: 'Set up codes from an app',
   replaceTitle: 'Set up another app',
@@ -38,10 +43,13 @@ export const secondFactorTexts = {
   renew: 'Make new recovery codes',
 
   codesTitle: 'Your recovery codes',
+  codesOf: 'For the day your phone or passkey is lost. They are good for',
   codesAbout:
     'This is the only time you see them. Print them, save them in a password manager, or write them down, and keep them apart from your phone. Each works once, in place of a code or passkey.',
-  download: 'Download as a file',
-  kept: 'I have kept them',
+  copy: 'Copy all',
+  copied: 'Copied',
+  download: 'Download',
+  kept: 'I have kept them, go on',
   file: (appName: string, email: string, codes: readonly string[]): string => `Recovery codes of ${email}
 for ${appName}
 
@@ -79,7 +87,8 @@ export const codeProblems = {
   passkey_unreadable: 'What the browser sent of your passkey cannot be read. Use it once more.',
   passkey_unknown: 'This passkey is not one of your account: it may have been removed. Try another.',
   passkey_wrong: 'This passkey could not be checked. Try once more, or another one.',
-  code_wrong: 'That code is wrong, or was used already. Wait for the next one, or use a recovery code.',
+  code_wrong: 'That code is wrong, or was used already. Wait for the next one.',
+  recovery_code_wrong: 'That recovery code is wrong, or was used already. Check it, or use another one.',
   first_code_wrong:
     'That code is wrong. Enter the one that the app shows now, and check that the clock of your phone sets itself.',
   set_up_expired: 'That took more than ten minutes. Scan the new picture; the entry in your app can go.',

@@ -1,5 +1,15 @@
 import type { FieldProblem, FormProblem } from '../form-views.ts'
 
+/** Which codes an account has: of an app, recovery codes, or both. */
+export type TakenCodes = 'both' | 'codes' | 'recovery_codes'
+
+/** What was wrong with the second factor of a form. */
+export interface CodeErrors {
+  code?: FieldProblem | undefined
+  recovery_code?: FieldProblem | undefined
+  passkey_response?: FieldProblem | undefined
+}
+
 /** What a user needs to set up an app. */
 export interface SetUpView {
   /** Base32. */
@@ -32,6 +42,7 @@ export interface SecondFactorView {
 /** New recovery codes, which are shown once. */
 export interface RecoveryCodesView {
   csrfToken: string
+  email: string
   codes: readonly string[]
   /** The same for the form that makes a file of them. */
   sealed: string

@@ -1,5 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { homePath } from '../../../src/config/mail-parsers.ts'
 import { logIn, newAgent, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
@@ -93,8 +94,17 @@ describe('§4.8 / of a base URL on this machine, where no application answers', 
     assertPage(answer)
     assert.ok(answer.text.includes(person.email))
     assert.match(answer.text, /href="\/auth\/account"/)
-    assert.ok(answer.text.includes(`proxy_pass http://${new URL(local.url).host};`))
-    assert.match(answer.text, /docs\/integrate\.md/)
+    assert.ok(answer.text.includes(`<code>${new URL(local.url).host}</code>`))
+    const named = [...answer.text.matchAll(/<code>((?:deploy|docs)\/[^<]*)/g)].map(([, path = '']) => path)
+    assert.deepEqual(named.slice(0, 2), ['deploy/', 'docs/integrate.md'])
+    for (const path of named) assert.ok(existsSync(new URL(`../../../${path}`, import.meta.url)), path)
+    const [, proxies = ''] = /the configuration for (.+) from <code>deploy\//.exec(answer.text) ?? []
+    for (const proxy of proxies.split(/, | or /))
+      assert.ok(existsSync(new URL(`../../../deploy/${proxy.toLowerCase()}/README.md`, import.meta.url)), proxy)
+    assert.doesNotMatch(answer.text, /proxy_pass/, 'no lines that the doctor would refuse')
+    const [, args = ''] = /<code>svc (doctor [^<]+)/.exec(answer.text) ?? []
+    const help = await local.cli([...args.split(' '), '--help'])
+    assert.match(help.stdout, /the proxy in front/)
     const head = await agent.send({ method: 'HEAD', path: '/' })
     assert.deepEqual([head.status, head.text], [200, ''])
   })
@@ -118,6 +128,6 @@ describe('§4.8 / of a base URL on this machine, where no application answers', 
     const { agent } = await signedUp(named)
     const answer = await agent.get('/')
     assertErrorPage(answer, 404)
-    assert.doesNotMatch(answer.text, /proxy_pass/)
+    assert.doesNotMatch(answer.text, /svc doctor/)
   })
 })

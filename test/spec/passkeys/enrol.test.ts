@@ -5,7 +5,7 @@ import { currentUser, logIn, newAgent, newPerson, signUp } from '../../support/c
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
 import { addPasskey, logInWithPasskey, postJson, registrationOptions } from '../../support/passkeys/passkeys.ts'
 import { claimsOf } from '../../support/service/access-tokens.ts'
-import { setPassword } from '../../support/service/operator-commands.ts'
+import { runCommandOf, setPassword } from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService({ env: { SVC_SECOND_FACTOR: 'required' } })
@@ -32,9 +32,24 @@ test('a passkey ends a login that must set something up, with a session that say
   assert.deepEqual(claimsOf(agent.cookies.get('svc_access') ?? '').amr, ['hwk', 'mfa'])
   const page = await agent.get(answer.location ?? '')
   assert.equal(page.text.match(/<li><code>/g)?.length, 10)
+  assert.match(page.text, /class="box done"[^>]*>Your passkey was added\./)
   await addPasskey(agent, createAuthenticator({ origin }))
   const visitor = newAgent(service)
   assert.equal((await logInWithPasskey(visitor, authenticator)).status, 200)
+})
+
+test('without recovery codes, the page speaks of the passkey alone', async () => {
+  const { agent, person } = await enrolling()
+  await addPasskey(agent, createAuthenticator({ origin }))
+  const ask = async () => {
+    const visitor = newAgent(service)
+    return visitor.get((await logIn(visitor, person)).location ?? '')
+  }
+  assert.match((await ask()).text, /Use it now, or enter a recovery code\.[^]*<input id="recovery_code"/)
+  await runCommandOf(service, ['users', 'reset-second-factor', person.email])
+  const { text } = await ask()
+  assert.match(text, /This account has a passkey\. Use it now\.</)
+  assert.doesNotMatch(text, /recovery_code|or enter/)
 })
 
 test('a login is used once, also by two requests at once, and only in its browser', async () => {

@@ -81,7 +81,12 @@ describe('§4.16 a reset of an account with codes', () => {
     assertRedirect(await reset(token, { code }, agent), '/')
     assert.deepEqual(amrOf(agent), ['pwd', 'mfa'])
     assert.equal((await database.rows('SELECT id FROM recovery_codes WHERE user_id = ?', id)).length, 9)
-    assertPage(await reset(await resetTokenOf(service, id), { code }), 401)
+    const again = await resetTokenOf(service, id)
+    assert.match((await openReset(newAgent(), again)).text, /<input id="code" [^>]* inputmode="numeric"/)
+    const refused = await reset(again, { code: '', recovery_code: code })
+    assertPage(refused, 401)
+    assert.match(refused.text, /That recovery code is wrong/)
+    assertRedirect(await reset(again, { code: '', recovery_code: app.recoveryCodes[4] ?? '' }), '/')
   })
 
   test('wrong codes are counted: the sixth is 429, and so is a right one then; a recovery code goes on', async () => {

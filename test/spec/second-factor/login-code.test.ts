@@ -55,6 +55,30 @@ describe('the code after a password', () => {
     assert.equal(agent.cookies.get('svc_pending'), undefined)
   })
 
+  test('phones show digits for a code; a recovery code has a field of its own, and what was wrong stands there', async () => {
+    const account = await newAccountWithCodes(at)
+    const agent = await halfWay(account)
+    const { text } = await agent.get(CODE_PAGE)
+    assert.match(text, /<input id="code" [^>]*autocomplete="one-time-code"[^>]* inputmode="numeric"/)
+    assert.match(text, /<details>\n<summary class="link">[^]*<input id="recovery_code" (?![^>]*inputmode)/)
+    assert.match(text, /Trust this browser for 30 days</)
+    const wrong = await agent.post(CODE_PAGE, { code: '', recovery_code: 'abcd-efgh-jkmn-pqrs' })
+    assertPage(wrong, 401)
+    assert.match(
+      wrong.text,
+      /<details open>[^]*That recovery code is wrong[^]*<input id="recovery_code" [^>]*autofocus/,
+    )
+    assert.doesNotMatch(wrong.text, /<input id="code" [^>]*(?:autofocus|aria-invalid)/)
+    const [first = '', ...others] = account.recoveryCodes
+    assertRedirect(await agent.post(CODE_PAGE, { code: '', recovery_code: first }), '/')
+    for (const code of others)
+      assertRedirect(await (await halfWay(account)).post(CODE_PAGE, { recovery_code: code }), '/')
+    const last = await (await halfWay(account)).get(CODE_PAGE)
+    assert.match(last.text, /<input id="code" /)
+    assert.match(last.text, /No recovery code is left/)
+    assert.doesNotMatch(last.text, /recovery_code"/)
+  })
+
   test('the sign-in itself knows where it ends', async () => {
     const account = await newAccountWithCodes(at)
     const agent = await halfWay(account, newAgent(service), { return_to: '/orders' })
@@ -113,7 +137,10 @@ describe('what was proved is good', () => {
     const agent = await halfWay(account)
     const copy = agent.copy()
     assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode() }), '/')
+    const again = copy.copy()
     await assertEnded(copy, account)
+    const ended = await again.get((await again.get(CODE_PAGE)).location ?? '')
+    assert.match(ended.text, /class="box note"[^>]*>Your login was not finished in time/, 'no tick')
   })
 
   test('once, for two codes at once', async () => {

@@ -65,6 +65,7 @@ describe('setting up an app', () => {
     const codes = readRecoveryCodes(shown)
     assert.equal(codes.length, 10)
     assert.deepEqual(shown.cleared, ['svc_codes'])
+    assert.match(shown.text, /class="box done"[^>]*>Your app is set up, and every other session was logged out\./)
     assert.deepEqual(readRecoveryCodes(await agent.get(PAGE)), [])
 
     const download = /name="download" value="([\w-]+)"/.exec(shown.text)?.[1] ?? ''

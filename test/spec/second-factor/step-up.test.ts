@@ -96,6 +96,18 @@ describe('step-up (acr=mfa)', () => {
     assertPage(await agent.get(STEP_UP))
   })
 
+  test('a recovery code has its own field there too, and what was wrong stands in it', async () => {
+    const { account, agent } = await withCodes()
+    const { password } = account.person
+    const [first = ''] = account.recoveryCodes
+    assert.match((await agent.get(STEP_UP)).text, /<input id="code" [^>]* inputmode="numeric"/)
+    const wrong = await agent.post(CONFIRM, { ...FORM, password, code: '', recovery_code: 'abcd-efgh' })
+    assertPage(wrong, 401)
+    assert.match(wrong.text, /<details open>[^]*That recovery code is wrong/)
+    assertRedirect(await agent.post(CONFIRM, { ...FORM, password, code: '', recovery_code: first }), TARGET)
+    assert.deepEqual(amrOf(agent), ['pwd', 'mfa'])
+  })
+
   test('a recovery code stands for the code, once', async () => {
     const { account, agent } = await withCodes()
     const [code = ''] = account.recoveryCodes

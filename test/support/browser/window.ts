@@ -78,12 +78,12 @@ export const logInInWindow = async (
 /** Resolves when the focus is on an element. A browser gives a new page its focus with the first frame, after `load`. */
 export const focusOn = (page: Page, selector: string): Promise<void> => page.locator(`${selector}:focus`).waitFor()
 
-/** Presses Tab until the focus is on an element, as a user of the keyboard does. */
-export const tabTo = async (page: Page, selector: string): Promise<void> => {
+/** Presses Tab until the focus is on an element, as a user of the keyboard does; backwards with Shift+Tab. */
+export const tabTo = async (page: Page, selector: string, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> => {
   const element = page.locator(`${selector}:focus`)
   for (let presses = 0; presses < 40; presses += 1) {
     if ((await element.count()) > 0) return
-    await page.keyboard.press('Tab')
+    await page.keyboard.press(key)
   }
   assert.fail(`the keyboard does not reach ${selector}`)
 }

@@ -1,6 +1,7 @@
 import type { AskedFactorView } from '../../../pages/pages.ts'
 import { type AskedFactor, factorMissing, type ProvedFactor } from '../../../recovery/proved-factor.ts'
 import type { RouteDeps } from '../../deps.ts'
+import { enteredCode } from '../second-factor/entered-code.ts'
 import type { Fields } from '../../transport/url-encoded.ts'
 import type { RequestContext } from '../../request-context.ts'
 
@@ -49,7 +50,7 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
       if (!codes && passkeyCount === 0 && recoveryCodes === 0) return undefined
       const response = entered.get('passkey_response')
       if (response && passkeyCount > 0) return checkPasskey(context, asked, response)
-      const code = entered.get('code')?.trim()
+      const code = enteredCode(entered)
       if (!code) throw factorMissing()
       return checkCode(context, asked, code)
     },

@@ -7,6 +7,7 @@ import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { confirmPath, type StepUp, targetOf } from '../../step-up.ts'
 import { startSession } from '../start-session.ts'
+import { enteredCode } from './entered-code.ts'
 import { placeOfSession } from './place-of-session.ts'
 
 interface Confirmation {
@@ -33,7 +34,7 @@ export const confirmByPassword = async (
   { session, stepUp, facts }: Confirmation,
 ): Promise<HttpResponse> => {
   const { userId, email } = session
-  const entered = { password: context.form.get('password') ?? '', code: context.form.get('code') }
+  const entered = { password: context.form.get('password') ?? '', code: enteredCode(context.form) }
   const asksForCode = hasCodes(await deps.secondFactors.find(userId))
   requireFilled(entered, asksForCode && (stepUp.acr === 'mfa' || entered.code !== undefined))
   const result = await deps.users.authenticate(email, entered.password, context)

@@ -1,5 +1,4 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { LoginCodeView } from '../../../pages/pages.ts'
 import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
 import type { AccountFactors } from '../../../second-factor/second-factors.ts'
 import type { EventFacts } from '../../account-log.ts'
@@ -11,6 +10,7 @@ import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { stayAtLogin } from '../stay-at-login.ts'
 import { createCodeEnd } from './code-end.ts'
 import { countEnd } from './count-end.ts'
+import { enteredCode, takenCodes } from './entered-code.ts'
 import { beginAgain, findWaiting, offersTrust, readPending, redirectTo, returnToAfter } from './pending.ts'
 
 /** `GET` and `POST /auth/login/code`: the second half of a sign-in (CONTRACT.md 4.2). */
@@ -32,7 +32,7 @@ export const createLoginCode = (deps: PageDeps) => {
       csrfToken: context.csrfToken,
       returnTo: returnToParameter(returnToAfter(deps, context, pending), deps),
       email: user?.email ?? '',
-      takes: takenBy(factors),
+      takes: takenCodes(factors),
       hasPasskeys: factors.passkeys > 0,
       trustMs: offersTrust(pending) && knownBrowsers.trustMs > 0 ? knownBrowsers.trustMs : undefined,
       trusts: readTrust(context),
@@ -62,7 +62,7 @@ export const createLoginCode = (deps: PageDeps) => {
     }
     const { form } = context
     const entered = {
-      code: form.get('code')?.trim() ?? '',
+      code: enteredCode(form) ?? '',
       passkeyResponse: form.get('passkey_response') || undefined,
       trusts: readTrust(context) && offersTrust(pending),
     }
@@ -92,11 +92,6 @@ export const createLoginCode = (deps: PageDeps) => {
         ),
       ),
   }
-}
-
-const takenBy = ({ codes, recoveryCodes }: AccountFactors): LoginCodeView['takes'] => {
-  if (codes) return 'codes'
-  return recoveryCodes > 0 ? 'recovery_codes' : 'nothing'
 }
 
 const readTrust = ({ form }: RequestContext): boolean => {

@@ -43,14 +43,14 @@ export const createReturnTo =
 /** Shows new recovery codes, once, and makes a file of them. */
 export const createRecoveryCodesView = ({ secondFactors, cookieWriter, pages }: PageDeps, returnToOf: ReturnToOf) => ({
   /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
-  async show(context: RequestContext, { userId }: AuthenticatedSession): Promise<HttpResponse | undefined> {
+  async show(context: RequestContext, { userId, email }: AuthenticatedSession): Promise<HttpResponse | undefined> {
     const sealed = context.cookies.single.codes
     const codes = await secondFactors.openCodes(userId, sealed)
     if (!codes || sealed === undefined) return undefined
     if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
     const done = OCCASIONS.find((what) => isDone(context, what, userId))
     const returnTo = returnToOf(context) ?? (done ? accountPathAfter(done) : ACCOUNT_PATH)
-    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, codes, sealed, returnTo, done }))
+    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }))
   },
 
   /** The codes that the page has just shown, as a file. Nothing but what svc has sealed for this user gets into it. */
