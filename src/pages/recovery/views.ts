@@ -62,8 +62,12 @@ export interface NotMeView extends FormView {
   purpose: NotMePurpose
   /** The label of the provider that was connected, where it is about one. */
   provider: string
+  /** Whether a new password is chosen here. Without one, the user goes on to another page. */
+  setsPassword: boolean
+  /** Of another account that is signed in in this browser. */
+  otherEmail: string | undefined
   factor?: AskedFactorView | undefined
-  errors: FactorErrors
+  errors: LinkFormErrors
 }
 
 /** What else gets into an account whose password was just reset. */
