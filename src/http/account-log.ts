@@ -23,6 +23,8 @@ export interface EventFacts extends AccountFacts {
 /** Logs what requests do to accounts (docs/operate.md#account-events). */
 export interface AccountLog {
   record: (context: RequestContext, facts: EventFacts) => void
+  /** Runs `action`, which may complete the facts, and logs only that it failed. */
+  recordFailure: <T>(context: RequestContext, facts: EventFacts, action: () => Promise<T>) => Promise<T>
   /** Runs `action`, which may complete the facts, and logs how it ended. */
   recordOutcome: <T>(
     context: RequestContext,
@@ -44,22 +46,27 @@ export const createAccountLog = ({ log, pseudonymOf, audit }: AccountLogDeps): A
     )
   }
 
+  const recordFailure: AccountLog['recordFailure'] = async (context, facts, action) => {
+    try {
+      return await action()
+    } catch (error) {
+      const failed = { ...facts, reason: facts.reason ?? reasonOf(error) }
+      record(context, failed)
+      const counted = failedLogin(failed, error)
+      if (counted) audit.tally(counted, context)
+      throw error
+    }
+  }
+
   return {
     record,
+    recordFailure,
 
     async recordOutcome(context, known, action) {
       const facts = { ...known }
-      try {
-        const result = await action(facts)
-        record(context, facts)
-        return result
-      } catch (error) {
-        const failed = { ...facts, reason: facts.reason ?? reasonOf(error) }
-        record(context, failed)
-        const counted = failedLogin(failed, error)
-        if (counted) audit.tally(counted, context)
-        throw error
-      }
+      const result = await recordFailure(context, facts, () => action(facts))
+      record(context, facts)
+      return result
     },
   }
 }

@@ -1,12 +1,23 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import type { Notify } from '../users/account-notice.ts'
-import type { ApplySecurityEvent, RemovedCodes } from '../users/security-events.ts'
-import { findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
+import { updatePasswordHash } from '../users/password-hash-store.ts'
+import type { RequireGoodPassword } from '../users/password-rules.ts'
+import type { Passwords } from '../users/passwords.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
+import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { Links } from './links.ts'
+import { createNotMeRemoval, type NotMeRemovalDeps } from './not-me-removal.ts'
 import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
+
+/** A new password that was checked; nothing is changed before `apply` is called. */
+interface CheckedNotMe {
+  grant: SignInGrant
+  /** Uses the link up, and does everything at once; a `DeadLinkError` when another request was first. */
+  apply: (transaction: Transaction) => Promise<void>
+}
 
 /** "This wasn't me": the user says so about what they were told of: a browser, a provider, a passkey, a second factor. */
 export interface NotMe {
@@ -14,28 +25,32 @@ export interface NotMe {
   requireAccount(link: Link): Promise<UserRecord>
   /**
    * Whose recovery codes from before must be proved: where the app or passkey that goes is the last, they are all that
-   * keeps a thief of the mailbox out. Undefined where the next page asks for what is left.
+   * keeps a thief of the mailbox out. Where another is left, that one is asked for: with a new password in the same step,
+   * and without a password on the next page (undefined).
    */
-  findAsked(link: Link): Promise<AskedFactor | undefined>
+  findAsked(link: Link, setsPassword: boolean): Promise<AskedFactor | undefined>
   /**
-   * Removes what was added, and ends every session; a `DeadLinkError` when another request was first. Resolves to the
-   * token of a new link, by which the user chooses another password.
+   * With a new password in the same step: until there is one, a thief who knows the old one could sign in again.
+   * `unprocessable` when it breaks a rule, and the link stays good.
+   */
+  check(
+    entered: { link: Link; password: string; factor: ProvedFactor | undefined },
+    caller: Caller,
+  ): Promise<CheckedNotMe>
+  /**
+   * For an account without a password: removes what was added, and ends every session; a `DeadLinkError` when another
+   * request was first. Resolves to the token of a new link, by which the user gets in.
    */
   confirm(link: Link, factor: ProvedFactor | undefined, caller: Caller): Promise<string>
 }
 
-export interface NotMeDeps {
+export interface NotMeDeps extends NotMeRemovalDeps {
   db: Database
+  clock: Clock
   links: Links
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
-  notify: Notify
-  recordEvent: RecordEvent
-  /** Disconnects one provider of a user; does nothing where it is connected no longer. */
-  disconnectProvider: (transaction: Transaction, identityId: string, userId: string) => Promise<number>
-  /** Removes recovery codes that were made at `sinceMs` or later, and one passkey; 0 where it is gone already. */
-  removePasskey: (transaction: Transaction, passkey: { id: string; userId: string; sinceMs: number }) => Promise<number>
-  /** Removes an authenticator app and recovery codes that were made at `sinceMs` or later. */
-  removeCodes: (transaction: Transaction, userId: string, sinceMs: number) => Promise<RemovedCodes>
   hasFactor: HasFactor
   /** Whether an app, or a passkey besides the one that goes, is left to the account, of what the settings allow. */
   keepsFactor: (
@@ -43,51 +58,22 @@ export interface NotMeDeps {
     userId: string,
     removed: { appGoes: boolean; passkeyId: string | undefined },
   ) => Promise<boolean>
+  /** Lets logins of the account begin to count from zero. */
+  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
   /** How long the new link lives. */
   resetLifetimeMs: number
 }
 
-/** The reason in records. */
-const NOT_ME = 'not_me'
+interface Disowned {
+  link: Link
+  factor: ProvedFactor | undefined
+  setsPassword: boolean
+  caller: Caller
+}
 
 export const createNotMe = (deps: NotMeDeps): NotMe => {
-  const {
-    db,
-    links,
-    applySecurityEvent,
-    notify,
-    recordEvent,
-    disconnectProvider,
-    removePasskey,
-    removeCodes,
-    resetLifetimeMs,
-  } = deps
-
-  const removeProvider = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
-    const { identityId, provider } = details
-    if (identityId === undefined || provider === undefined) return
-    if ((await disconnectProvider(transaction, identityId, userId)) === 0) return
-    const removed = { identityId, reason: NOT_ME }
-    await recordEvent(transaction, { type: 'identity.unlinked', userId, details: removed }, caller)
-    await notify(transaction, userId, { kind: 'provider_removed', provider }, caller)
-  }
-
-  const removeNamedPasskey = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
-    const { passkeyId: id, addedAt } = details
-    if (id === undefined) return
-    if ((await removePasskey(transaction, { id, userId, sinceMs: Number(addedAt) })) === 0) return
-    const removed = { passkeyId: id, reason: NOT_ME }
-    await recordEvent(transaction, { type: 'passkey.removed', userId, details: removed }, caller)
-    await notify(transaction, userId, { kind: 'passkey_removed' }, caller)
-  }
-
-  const removeSecondFactor = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
-    if (details.setUpAt === undefined) return
-    // With recovery codes alone, there is no app any longer that the user could be told of.
-    if (!(await removeCodes(transaction, userId, Number(details.setUpAt))).codes) return
-    await recordEvent(transaction, { type: 'second_factor.removed', userId, details: { reason: NOT_ME } }, caller)
-    await notify(transaction, userId, { kind: 'second_factor_removed' }, caller)
-  }
+  const { db, clock, links, passwords, applySecurityEvent, notify, recordEvent, hasFactor } = deps
+  const remove = createNotMeRemoval(deps)
 
   const requireAccount = async ({ userId = '' }: Link, queries: Queries = db): Promise<UserRecord> => {
     const user = await findUserById(queries, userId)
@@ -95,40 +81,66 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
     return user
   }
 
-  const findAsked = async ({ userId = '', details }: Link, queries: Queries = db): Promise<AskedFactor | undefined> => {
+  const findAsked = async ({ userId = '', details }: Link, setsPassword: boolean, queries: Queries = db) => {
     const { setUpAt, passkeyId, addedAt } = details
-    const addedAtMs = Number(setUpAt ?? addedAt)
-    if (Number.isNaN(addedAtMs)) return undefined
-    const kept = await deps.keepsFactor(queries, userId, { appGoes: setUpAt !== undefined, passkeyId })
-    return kept ? undefined : { userId, madeBeforeMs: addedAtMs }
+    const goesSinceMs = Number(setUpAt ?? addedAt)
+    const appGoes = setUpAt !== undefined
+    const all = setsPassword ? { userId } : undefined
+    if (Number.isNaN(goesSinceMs)) return all
+    const isKept = await deps.keepsFactor(queries, userId, { appGoes, passkeyId })
+    if (!isKept) return { userId, madeBeforeMs: goesSinceMs }
+    return all && { ...all, without: { appGoes, passkeyId, recoveryCodesSinceMs: goesSinceMs } }
+  }
+
+  const disown = async (transaction: Transaction, { link, factor, setsPassword, caller }: Disowned) => {
+    const { userId = '' } = link
+    await lockUserToChange(transaction, userId)
+    await links.use(transaction, link)
+    const user = await requireAccount(link, transaction)
+    const asked: AskedFactor | undefined = await findAsked(link, setsPassword, transaction)
+    // Recovery codes from before go with the last factor. Otherwise what goes has gone first, and proves nothing.
+    const isAskedBefore = asked?.madeBeforeMs !== undefined
+    if (asked && isAskedBefore) await useFactor(transaction, hasFactor, asked, factor)
+    await remove(transaction, link, caller)
+    if (asked && !isAskedBefore) await useFactor(transaction, hasFactor, asked, factor)
+    // This forgets the browser too, and ends the links that someone else may have asked for.
+    await applySecurityEvent(transaction, 'not_me', { userId, caller })
+    return user
   }
 
   return {
     requireAccount,
-    findAsked,
+    findAsked: (link, setsPassword) => findAsked(link, setsPassword),
+
+    async check({ link, password, factor }, caller) {
+      const { id: userId, email, emailLower, username } = await requireAccount(link)
+      const hash = await passwords.hash(await deps.requireGoodPassword(password, [email, username]), caller)
+      return {
+        grant: {
+          userId,
+          authenticatedAtMs: clock.now(),
+          amr: factor?.amrAfter('pwd') ?? ['pwd'],
+          isStillValid: async (queries) => (await lockUser(queries, userId))?.disabled === false,
+        },
+        async apply(transaction) {
+          await disown(transaction, { link, factor, setsPassword: true, caller })
+          await updatePasswordHash(transaction, { id: userId, hash, nowMs: clock.now() })
+          await recordEvent(transaction, { type: 'password.reset', userId, details: { method: 'password' } }, caller)
+          await applySecurityEvent(transaction, 'password_reset', { userId, caller })
+          await deps.unlockLogins(transaction, { emailLower, userId })
+          await notify(transaction, userId, { kind: 'password_changed', how: 'reset' }, caller)
+        },
+      }
+    },
 
     confirm: (link, factor, caller) =>
       db.inTransaction(async (transaction) => {
-        const { userId = '' } = link
-        await lockUserToChange(transaction, userId)
-        await links.use(transaction, link)
-        const { emailLower } = await requireAccount(link, transaction)
-        const asked = await findAsked(link, transaction)
-        if (asked) await useFactor(transaction, deps.hasFactor, asked, factor)
-        for (const remove of [removeProvider, removeNamedPasskey, removeSecondFactor]) {
-          await remove(transaction, link, userId, caller)
-        }
-        // This forgets the browser too, and ends the links that someone else may have asked for.
-        await applySecurityEvent(transaction, 'not_me', { userId, caller })
-        const reset = await links.create(transaction, {
-          purpose: 'reset',
-          userId,
-          emailLower,
-          // The message with the link may have gone to an address that the account has left.
-          details: { provesEmail: 'no' },
-          lifetimeMs: resetLifetimeMs,
-        })
-        return reset.token
+        const { id: userId, emailLower } = await disown(transaction, { link, factor, setsPassword: false, caller })
+        // The message with the link may have gone to an address that the account has left.
+        const details = { provesEmail: 'no' }
+        const lifetimeMs = deps.resetLifetimeMs
+        const reset = { purpose: 'reset', userId, emailLower, details, lifetimeMs } as const
+        return (await links.create(transaction, reset)).token
       }),
   }
 }

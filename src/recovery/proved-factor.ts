@@ -7,6 +7,8 @@ export interface AskedFactor {
   userId: string
   /** Only what was there before counts; anything when left out. */
   madeBeforeMs?: number | undefined
+  /** What goes in the same step, and is neither asked for nor good. */
+  without?: { appGoes: boolean; passkeyId: string | undefined; recoveryCodesSinceMs: number } | undefined
 }
 
 /** A code or a passkey that was right. Nothing was changed yet. */

@@ -127,6 +127,7 @@ const createSubjects = (deps: RecoveryDeps) => {
       async () => (await import('./not-me.ts')).createNotMe({ ...deps, resetLifetimeMs: lifetimeMs }),
       'requireAccount',
       'findAsked',
+      'check',
       'confirm',
     ),
     invitations: onDemand(

@@ -130,21 +130,23 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   }
   const forgot = { csrfToken: text, returnTo: text, email: text, errors: {} }
   const reset = { csrfToken: text, token: text, email: text, otherEmail: undefined, providers: undefined, errors: {} }
-  const notMe = Object.fromEntries(
-    (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
-      `this was not me: ${purpose}`,
-      (pages: Pages) => pages.notMe({ csrfToken: text, token: text, email: text, purpose, provider: text, errors: {} }),
-    ]),
-  )
   const notMyApp: Parameters<Pages['notMe']>[0] = {
     csrfToken: text,
     token: text,
     email: text,
     purpose: 'not_my_second_factor',
     provider: text,
+    setsPassword: false,
+    otherEmail: text,
     factor: { codes: false, recoveryCodes: true, passkeys: false },
     errors: { code: 'code_wrong' },
   }
+  const notMe = Object.fromEntries(
+    (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
+      `this was not me: ${purpose}`,
+      (pages: Pages) => pages.notMe({ ...notMyApp, factor: undefined, setsPassword: true, purpose, errors: {} }),
+    ]),
+  )
   const deadLinks = Object.fromEntries(
     PURPOSES.map((purpose, index) => {
       const state = STATES[index % STATES.length] ?? 'used'
@@ -344,6 +346,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     ...deadLinks,
     ...notMe,
     'this was not me, a wrong recovery code': (pages) => pages.notMe(notMyApp),
+    'this was not me, a bad password': (pages) =>
+      pages.notMe({ ...notMyApp, setsPassword: true, errors: { password: 'password_common' } }),
     'error 400': failure(400),
     'error 403': failure(403),
     'error 403 of an old page': (pages) =>
@@ -389,6 +393,7 @@ export const WRONG_STATES: Record<string, string> = {
   'name of a passkey refused': 'name-text1',
   'forgot password refused': 'email',
   'this was not me, a wrong recovery code': 'code',
+  'this was not me, a bad password': 'password',
   'reset password refused': 'password',
   'reset with a recovery code, refused': 'recovery_code',
   'reset with passkeys alone, refused': 'passkey-problem',

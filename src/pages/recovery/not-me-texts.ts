@@ -19,9 +19,13 @@ export const notMeTexts = {
       'The authenticator app is removed, and so are recovery codes that were made since.',
   },
   endsSessions: 'Every device is logged out.',
+  setsPassword: 'Your new password replaces the old one, which someone else may know.',
+  leaves: 'You are logged in here with another account, which this logs out:',
+  /** Where the account has no password. */
   asksPassword: 'You choose a new password on the next page.',
   /** Where users have no passwords. */
   asksProvider: 'You choose what you log in with on the next page.',
   button: 'This wasn’t me',
+  buttonWithPassword: 'This wasn’t me: save and log in',
   otherwise: 'If it was you, close this page. Nothing changes.',
 } as const

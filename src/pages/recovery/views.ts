@@ -57,6 +57,10 @@ export interface NotMeView extends FormView {
   purpose: NotMePurpose
   /** The label of the provider that was connected, where it is about one. */
   provider: string
+  /** Whether a new password is chosen here. Without one, the user goes on to another page. */
+  setsPassword: boolean
+  /** Of another account that is signed in in this browser. */
+  otherEmail: string | undefined
   factor?: AskedFactorView | undefined
   errors: LinkFormErrors
 }

@@ -172,6 +172,7 @@ describe('each event of an account is logged in one line', () => {
     const reclaimed = await ownersAgent.post('/auth/oauth/corp/claim', { pending })
     const line = factsOf(await eventOf(reclaimed, 'account_reclaim'))
     assert.deepEqual([line.outcome, line.method, line.user_id], ['succeeded', 'corp', victim.id])
+    assert.equal(line.session_id, sessionOf(ownersAgent))
     assert.equal((await eventOf(reclaimed, 'login')).session_id, sessionOf(ownersAgent))
   })
 })

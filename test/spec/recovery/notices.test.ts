@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, logIn, newAgent, newPerson, signedUp, type Person } from '../../support/client/accounts.ts'
-import { assertCanLogIn, assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
+import {
+  assertCanLogIn,
+  assertCannotLogIn,
+  assertPage,
+  assertRedirect,
+  assertSignedOut,
+} from '../../support/client/assertions.ts'
 import type { UserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
@@ -139,7 +145,7 @@ describe('an account whose address nobody has proved', () => {
 })
 
 describe('§4.2 "This wasn’t me"', () => {
-  test('changes nothing until it is pressed; then everything ends, and the user chooses a new password', async () => {
+  test('changes nothing until it is pressed with a new password; then everything ends at once', async () => {
     const { agent: owner, person, id } = await verifiedUser()
     const thief = await loggedInElsewhere(person)
     const [, notice] = await noticesFor(person.email, /^New login/, 2)
@@ -155,14 +161,17 @@ describe('§4.2 "This wasn’t me"', () => {
     }
     assert.equal((await thief.get('/auth/api/v1/user')).status, 200)
 
-    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
-    assert.equal(pressed.status, 303)
+    const press = (password: string) => browser.post('/auth/account/not-me', { token: tokenOf(link), password })
+    for (const password of ['', 'short', person.email]) assertPage(await press(password), 422)
+    assert.equal((await thief.get('/auth/api/v1/user')).status, 200, 'the link stays good, and nothing has changed')
+    const next = { ...person, password: `new ${person.password}` }
+    assertRedirect(await press(next.password), '/')
+    assert.equal((await currentUser(browser)).id, id)
     await assertSignedOut(thief)
     await assertSignedOut(owner)
-    assert.deepEqual(await database.rows('SELECT id FROM known_browsers WHERE user_id = ?', id), [])
-    assertPage(await browser.get(pressed.location ?? ''))
-    const next = { ...person, password: `new ${person.password}` }
-    assertRedirect(await resetBy(browser, tokenOf(`${service.url}${pressed.location}`), next.password), '/')
+    assert.equal((await database.rows('SELECT id FROM known_browsers WHERE user_id = ?', id)).length, 1)
+    await assertCannotLogIn(service, person)
+    await noticeFor(person.email, /password was reset/)
     await assertCanLogIn(service, next)
     assertPage(await newAgent(service).get(path), 410)
     assertPage(await browser.post('/auth/account/not-me', { token: tokenOf(link) }), 410)
@@ -171,7 +180,8 @@ describe('§4.2 "This wasn’t me"', () => {
   test('of two presses at the same moment, one wins', async () => {
     const { person } = await verifiedUser()
     const { link } = await noticeFor(person.email, /^New login/)
-    const press = () => newAgent(service).post('/auth/account/not-me', { token: tokenOf(link) })
+    const press = () =>
+      newAgent(service).post('/auth/account/not-me', { token: tokenOf(link), password: 'a good password 1' })
     const statuses = (await Promise.all([press(), press(), press()])).map(({ status }) => status)
     assert.deepEqual(
       statuses.sort((a, b) => a - b),
@@ -187,7 +197,8 @@ describe('§4.2 "This wasn’t me"', () => {
     const [, notice] = await noticesFor(person.email, /GitHub was connected/, 2)
     const browser = newAgent(service)
     assert.match((await browser.get(notice?.link.slice(service.url.length) ?? '')).text, /GitHub/)
-    assert.equal((await browser.post('/auth/account/not-me', { token: tokenOf(notice?.link ?? '') })).status, 303)
+    const form = { token: tokenOf(notice?.link ?? ''), password: 'a good password 1' }
+    assert.equal((await browser.post('/auth/account/not-me', form)).status, 303)
     const left = await database.rows('SELECT email FROM identities WHERE user_id = ?', id)
     assert.deepEqual(
       left.map(({ email }) => email),
@@ -202,11 +213,21 @@ describe('§4.2 "This wasn’t me"', () => {
     await loggedInElsewhere(person)
     const { link } = await noticeFor(person.email, /^New login/)
     const { id } = await currentUser(agent)
-    const pressed = await newAgent(service).post('/auth/account/not-me', { token: tokenOf(link) })
-    const token = tokenOf(`${service.url}${pressed.location}`)
-    assertRedirect(await resetBy(newAgent(service), token, `new ${person.password}`), '/')
+    const form = { token: tokenOf(link), password: `new ${person.password}` }
+    assertRedirect(await newAgent(service).post('/auth/account/not-me', form), '/')
     const [user] = await database.rows('SELECT email_verified_at FROM users WHERE id = ?', id)
     assert.equal(user?.email_verified_at, null)
+  })
+
+  test('leads an account without a password to a link, by which its user gets in', async () => {
+    const { person, id } = await verifiedUser()
+    const { link } = await noticeFor(person.email, /^New login/)
+    await database.rows('UPDATE users SET password_hash = NULL WHERE id = ?', id)
+    const browser = newAgent(service)
+    assert.doesNotMatch((await browser.get(link.slice(service.url.length))).text, /name="password"/)
+    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
+    const token = tokenOf(`${service.url}${pressed.location}`)
+    assertRedirect(await resetBy(browser, token, `new ${person.password}`), '/')
   })
 })
 

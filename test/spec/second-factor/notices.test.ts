@@ -7,8 +7,8 @@ import { createUserAgent, type Form } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
-import { addPasskey, logInWithPasskey, tryToAddPasskey } from '../../support/passkeys/passkeys.ts'
-import { openReset, resetBy, resetTokenOf, tokenOf } from '../../support/recovery/reset.ts'
+import { addPasskey, logInWithPasskey, loginOptions, tryToAddPasskey } from '../../support/passkeys/passkeys.ts'
+import { resetBy, resetTokenOf, tokenOf } from '../../support/recovery/reset.ts'
 import { SECOND_FACTOR_PAGE, setUpApp } from '../../support/second-factor/app-set-up.ts'
 import { setUpApp as storeApp, storePasskey } from '../../support/second-factor/guarded-account.ts'
 import { openOperator } from '../../support/service/replicas.ts'
@@ -69,17 +69,16 @@ describe('users are told what happens to their passkeys', () => {
     assert.doesNotMatch(shown.text, /evil/)
     assert.equal((await logInWithPasskey(newAgent(), authenticator)).status, 200)
 
-    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
-    assert.equal(pressed.status, 303)
+    assert.doesNotMatch(shown.text, /name="code"|passkey_response/, 'what goes is not asked for')
+    const password = `new ${person.password}`
+    assertRedirect(await browser.post('/auth/account/not-me', { token: tokenOf(link), password }), '/')
     await assertSignedOut(agent)
     assert.equal((await logInWithPasskey(newAgent(), authenticator)).status, 401)
     assert.deepEqual(await database.rows('SELECT id FROM recovery_codes WHERE user_id = ?', id), [])
     await noticeFor(person.email, /A passkey was removed/)
     for (const mail of smtp.mails.filter(({ to }) => to === person.email))
       assert.doesNotMatch(`${mail.subject}${mail.text}${mail.html}`, /evil/, 'a name may be meant for strangers')
-    const token = tokenOf(`${service.url}${pressed.location}`)
-    assert.doesNotMatch((await openReset(browser, token)).text, /name="code"/)
-    assertRedirect(await resetBy(browser, token, `new ${person.password}`), '/')
+    await loggedIn(service, { ...person, password })
   })
 
   test('one that was removed', async () => {
@@ -101,16 +100,15 @@ describe('users are told what happens to their second factor', () => {
     const { link } = await noticeFor(person.email, /asks for codes now/)
     const browser = newAgent()
     assert.match((await browser.get(pathOf(link))).text, /An authenticator app was set up/)
-    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
+    const password = `new ${person.password}`
+    assertRedirect(await browser.post('/auth/account/not-me', { token: tokenOf(link), password }), '/')
     await noticeFor(person.email, /no longer asks for codes/)
     for (const table of ['one_time_codes', 'recovery_codes'])
       assert.deepEqual(await database.rows(`SELECT user_id FROM ${table} WHERE user_id = ?`, id), [])
-    const token = tokenOf(`${service.url}${pressed.location}`)
-    assertRedirect(await resetBy(browser, token, `new ${person.password}`), '/')
     assertPage(await newAgent().get(pathOf(link)), 410)
   })
 
-  test('"This wasn’t me" about a passkey leaves an app from before, and the next link asks for its code', async () => {
+  test('"This wasn’t me" about a passkey asks for the code of an app that is left, in the same step', async () => {
     const { id, person } = await newUser()
     const app = await storeApp(core, { userId: id, email: person.email })
     const passkeyId = await storePasskey(core, id, 'Thief')
@@ -119,11 +117,33 @@ describe('users are told what happens to their second factor', () => {
     )
     const { link } = await noticeFor(person.email, /A passkey was added/)
     const browser = newAgent()
-    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
-    const token = tokenOf(`${service.url}${pressed.location}`)
-    assert.match((await openReset(browser, token)).text, /name="code"/)
-    assertPage(await resetBy(browser, token, `new ${person.password}`), 422)
-    assertRedirect(await resetBy(browser, token, `new ${person.password}`, { code: app.nextCode() }), '/')
+    const form = { token: tokenOf(link), password: `new ${person.password}` }
+    const press = (more: Form = {}) => browser.post('/auth/account/not-me', { ...form, ...more })
+    const shown = (await browser.get(pathOf(link))).text
+    assert.match(shown, /name="code"/)
+    assert.doesNotMatch(shown, /name="passkey_response"/)
+    assertPage(await press(), 422)
+    assertPage(await press({ code: '000000' }), 401)
+    assert.equal((await core.secondFactors.find(id)).passkeys, 1, 'nothing has changed')
+    assertRedirect(await press({ code: app.nextCode() }), '/')
+    assert.equal((await core.secondFactors.find(id)).passkeys, 0)
+  })
+
+  test('"This wasn’t me" about an app takes a passkey that is left, and no code of that app', async () => {
+    const { id, person, agent } = await newUser()
+    const authenticator = createAuthenticator({ origin: service.url })
+    await addPasskey(agent, authenticator)
+    const app = await storeApp(core, { userId: id, email: person.email })
+    const { link } = await noticeFor(person.email, /asks for codes now/)
+    const browser = newAgent()
+    const form = { token: tokenOf(link), password: `new ${person.password}` }
+    assert.match((await browser.get(pathOf(link))).text, /name="passkey_response"/)
+    assertPage(await browser.post('/auth/account/not-me', { ...form, code: app.nextCode() }), 401)
+    assert.equal((await core.secondFactors.find(id)).codes, true)
+    const response = JSON.stringify(authenticator.authenticate(await loginOptions(browser)))
+    const answer = await browser.post('/auth/account/not-me', { ...form, passkey_response: response })
+    assertRedirect(answer, '/auth/account/ways-in?return_to=%2F')
+    assert.deepEqual(await core.secondFactors.find(id), { codes: false, recoveryCodes: 10, passkeys: 1 })
   })
 
   for (const factor of ['app', 'passkey'] as const)
@@ -136,18 +156,17 @@ describe('users are told what happens to their second factor', () => {
       else await replaceAppByPasskey(id)
       const { link } = await noticeFor(person.email, NOTICE[factor])
       const browser = newAgent()
-      const press = (form: Form = {}) => browser.post('/auth/account/not-me', { token: tokenOf(link), ...form })
+      const password = `new ${person.password}`
+      const press = (form: Form = {}) =>
+        browser.post('/auth/account/not-me', { token: tokenOf(link), password, ...form })
       assert.match((await browser.get(pathOf(link))).text, /Recovery code/)
       assertPage(await press(), 422)
       assertPage(await press({ code: '000000' }), 401)
       const table = factor === 'app' ? 'one_time_codes' : 'passkeys'
       assert.equal((await database.rows(`SELECT user_id FROM ${table} WHERE user_id = ?`, id)).length, 1)
       assert.equal((await core.secondFactors.find(id)).recoveryCodes, 10)
-      const pressed = await press({ code: recoveryCodes[0] ?? '' })
-      assert.equal(pressed.status, 303)
+      assertRedirect(await press({ code: recoveryCodes[0] ?? '' }), '/')
       assert.deepEqual(await core.secondFactors.find(id), { codes: false, recoveryCodes: 0, passkeys: 0 })
-      const token = tokenOf(`${service.url}${pressed.location}`)
-      assertRedirect(await resetBy(browser, token, `new ${person.password}`), '/')
     })
 
   test('recovery codes that were used or replaced, and an app that was removed', async () => {

@@ -57,13 +57,21 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
   const reclaim = async (context: RequestContext, { request, browserSecret }: LinkForm): Promise<HttpResponse> => {
     const { pendingLink, returnTo } = request
     const by = { method: provider.name, userId: pendingLink.userId }
-    const grant = await accountLog.recordOutcome(context, { event: 'account_reclaim', ...by }, () =>
+    const reclaimed: EventFacts = { event: 'account_reclaim', ...by }
+    const grant = await accountLog.recordFailure(context, reclaimed, () =>
       oauth.reclaim(pendingLink, browserSecret, context),
     )
-    return accountLog.recordOutcome(context, { event: 'login', ...by }, async (facts) => {
-      const signIn = { way: 'provider', grant, returnTo, facts, browser: 'silent' } as const
-      return requireStarted(await completeSignIn(deps, context, signIn))
-    })
+    try {
+      return await accountLog.recordOutcome(context, { event: 'login', ...by }, async (facts) => {
+        const signIn = { way: 'provider', grant, returnTo, facts, browser: 'silent' } as const
+        const response = requireStarted(await completeSignIn(deps, context, signIn))
+        reclaimed.sessionId = facts.sessionId
+        return response
+      })
+    } finally {
+      // The account is theirs, also where no session has started.
+      accountLog.record(context, reclaimed)
+    }
   }
 
   return {

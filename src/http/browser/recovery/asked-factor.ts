@@ -1,5 +1,6 @@
 import type { AskedFactorView } from '../../../pages/pages.ts'
 import { type AskedFactor, factorMissing, type ProvedFactor } from '../../../recovery/proved-factor.ts'
+import type { AccountFactors } from '../../../second-factor/second-factors.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { enteredCode } from '../second-factor/entered-code.ts'
 import type { Fields } from '../../transport/url-encoded.ts'
@@ -10,7 +11,17 @@ import type { RequestContext } from '../../request-context.ts'
  * off (CONTRACT.md 4.16). Undefined for `asked`: the link takes the account over, and no factor counts.
  */
 export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: RouteDeps) => {
-  const find = ({ userId, madeBeforeMs }: AskedFactor) => secondFactors.find(userId, undefined, madeBeforeMs)
+  const find = async ({ userId, madeBeforeMs, without }: AskedFactor): Promise<AccountFactors> => {
+    const found = await secondFactors.find(userId, undefined, madeBeforeMs)
+    if (!without) return found
+    const { appGoes, passkeyId, recoveryCodesSinceMs } = without
+    const others = passkeyId === undefined ? [] : (await passkeys.list(userId)).filter(({ id }) => id !== passkeyId)
+    return {
+      codes: found.codes && !appGoes,
+      passkeys: passkeyId === undefined ? found.passkeys : Math.min(found.passkeys, others.length),
+      recoveryCodes: (await secondFactors.find(userId, undefined, recoveryCodesSinceMs)).recoveryCodes,
+    }
+  }
 
   const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
     const known = await knownBrowsers.find(asked.userId, context.cookies.device)

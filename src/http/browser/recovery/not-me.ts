@@ -1,33 +1,64 @@
-import { NOT_ME_PURPOSES, type NotMePurpose } from '../../../recovery/link.ts'
+import { DeadLinkError, NOT_ME_PURPOSES, type Link, type NotMePurpose } from '../../../recovery/link.ts'
+import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { completeSignIn } from '../second-factor/complete-sign-in.ts'
 import { createAskedFactor } from './asked-factor.ts'
-import { type NamedLink, requireLink } from './link-token.ts'
+import { findSessionsBeside, type NamedLink, requireLink } from './link-token.ts'
+import { createOtherWaysIn } from './other-ways-in.ts'
 
-/** `GET` and `POST /auth/account/not-me`: "This wasn't me", in notices about an account (CONTRACT.md 4.2). */
+/**
+ * `GET` and `POST /auth/account/not-me`: "This wasn't me", in notices about an account (CONTRACT.md 4.2). Where the
+ * account has a password, the form takes a new one.
+ */
 export const createNotMeLink = (deps: PageDeps) => {
-  const { recovery, pages, accountLog } = deps
+  const { recovery, pages, accountLog, users, passwords, homeUrl } = deps
   const askedFactor = createAskedFactor(deps)
+  const otherWaysIn = createOtherWaysIn(deps)
 
   const requireNotMe = (context: RequestContext) => requireLink(deps, context, ...NOT_ME_PURPOSES)
+
+  const describe = async (link: Link) => {
+    const { id, email } = await recovery.notMe.requireAccount(link)
+    const setsPassword = passwords && (await users.hasPassword(id))
+    return { email, setsPassword, asked: await recovery.notMe.findAsked(link, setsPassword) }
+  }
 
   const render = async (
     context: RequestContext,
     { link, token }: NamedLink,
     refusal: Refusal = { errors: {}, problem: undefined },
   ): Promise<string> => {
-    const { email } = await recovery.notMe.requireAccount(link)
-    const purpose = link.purpose as NotMePurpose
-    const factor = await askedFactor.describe(await recovery.notMe.findAsked(link))
-    const about = { email, purpose, provider: link.details.provider ?? '', factor }
-    return pages.notMe({ csrfToken: context.csrfToken, token, ...about, ...refusal })
+    const { email, setsPassword, asked } = await describe(link)
+    const { others } = await findSessionsBeside(deps, context, link)
+    return pages.notMe({
+      csrfToken: context.csrfToken,
+      token,
+      email,
+      purpose: link.purpose as NotMePurpose,
+      provider: link.details.provider ?? '',
+      setsPassword,
+      otherEmail: setsPassword ? others[0]?.email : undefined,
+      factor: await askedFactor.describe(asked),
+      ...refusal,
+    })
   }
 
-  const confirm = async (context: RequestContext, { link }: NamedLink): Promise<HttpResponse> => {
-    const factor = await askedFactor.prove(context, await recovery.notMe.findAsked(link))
-    return redirect(`/auth/password/reset?token=${await recovery.notMe.confirm(link, factor, context)}`)
+  const confirm = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
+    const { asked, setsPassword } = await describe(link)
+    const factor = await askedFactor.prove(context, asked)
+    if (!setsPassword)
+      return redirect(`/auth/password/reset?token=${await recovery.notMe.confirm(link, factor, context)}`)
+    const password = context.form.get('password') ?? ''
+    const { grant, apply: also } = await recovery.notMe.check({ link, password, factor }, context)
+    const returnTo = () => otherWaysIn.before(grant.userId, homeUrl)
+    const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
+    // The account was disabled since the link was read.
+    if (!response) throw new DeadLinkError('not_me', 'ended')
+    return response
   }
 
   return {
@@ -39,10 +70,10 @@ export const createNotMeLink = (deps: PageDeps) => {
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const named = await requireNotMe(context)
-      const event = { event: 'not_me', userId: named.link.userId } as const
+      const event: EventFacts = { event: 'not_me', userId: named.link.userId }
       return orShowAgain(
         context,
-        () => accountLog.recordOutcome(context, event, () => confirm(context, named)),
+        () => accountLog.recordOutcome(context, event, (facts) => confirm(context, named, facts)),
         (refusal) => render(context, named, refusal),
       )
     },
