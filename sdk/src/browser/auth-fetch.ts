@@ -1,4 +1,4 @@
-import { isFresh, isSignedIn } from './cookies.ts'
+import { isFresh, isSignedIn, requirePage } from './cookies.ts'
 import { needAfterRefusal, renew } from './renewal.ts'
 
 /** Whether the request can be sent a second time: a stream is gone once it was read. */
@@ -13,6 +13,7 @@ const originOf = (input: RequestInfo | URL): string =>
  * svc cannot renew: the 401 would say that the user is signed out, which nobody knows.
  */
 export const authFetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  requirePage()
   // Cookies and 401 of other origins are not about this session.
   if (originOf(input) !== location.origin) return fetch(input, init)
   if (!isRepeatable(init)) {

@@ -1,3 +1,11 @@
+/** Throws on a server, where there is no page whose cookies could say anything. */
+export const requirePage = (): void => {
+  if (typeof document !== 'undefined') return
+  throw new TypeError(
+    '@svc/sdk/browser is for scripts in pages. On a server, @svc/sdk/server reads the user of a request.',
+  )
+}
+
 // The cookies that svc leaves readable (CONTRACT.md 5.1), by either of their names: the service has one setting for all
 // of its cookies (SVC_COOKIE_PREFIX), and no other host can set those with the prefix.
 const readCookie = (name: string): string | undefined => {

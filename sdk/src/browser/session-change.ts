@@ -1,4 +1,4 @@
-import { isSignedIn, sessionMark } from './cookies.ts'
+import { isSignedIn, requirePage, sessionMark } from './cookies.ts'
 
 /** What a listener is told. */
 export interface SessionChange {
@@ -54,6 +54,7 @@ const watch = (): (() => void) => {
  * function that ends it.
  */
 export const onSessionChange = (listener: SessionListener): (() => void) => {
+  requirePage()
   if (listeners.size === 0) {
     known = sessionMark()
     stopWatching = watch()
