@@ -2,7 +2,6 @@ import { type AuditApi, createAudit } from './admin/audit.ts'
 import { createCaller } from './admin/call.ts'
 import { createSessions, type SessionsApi } from './admin/sessions.ts'
 import { createUsers, type UsersApi } from './admin/users.ts'
-import { onDemandKey } from './auth/api-key.ts'
 import { readSettings } from './auth/settings.ts'
 
 export { AdminError } from './admin/admin-error.ts'
@@ -44,8 +43,7 @@ export interface Admin {
  * Connects the backend of an application to the server API. Throws a `TypeError` for a wrong setting. One that is missing
  * is an error of the first call.
  */
-export const createAdmin = ({ apiKey, ...options }: AdminOptions = {}): Admin => {
-  const { requireUrl, timeoutMs } = readSettings(options)
-  const call = createCaller({ requireUrl, timeoutMs, requireKey: onDemandKey(apiKey) })
+export const createAdmin = (options: AdminOptions = {}): Admin => {
+  const call = createCaller(readSettings(options))
   return { users: createUsers(call), sessions: createSessions(call), audit: createAudit(call) }
 }

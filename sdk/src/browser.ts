@@ -1,6 +1,7 @@
 import { authFetch } from './browser/auth-fetch.ts'
+import { isSignedIn } from './browser/cookies.ts'
 import { withSessionLock } from './browser/lock.ts'
-import { addressOfSvc } from './browser/own-document.ts'
+import { addressOfSvc, requirePage } from './browser/own-document.ts'
 import { renew } from './browser/renewal.ts'
 import { tellListeners } from './browser/session-change.ts'
 import { postToSvc } from './browser/session-request.ts'
@@ -30,6 +31,9 @@ const askForUser = async (): Promise<Response> => {
  * svc cannot say.
  */
 export const getUser = async (): Promise<User | null> => {
+  requirePage()
+  // A question would be a 401, which the console shows in red to each visitor of a public page.
+  if (!isSignedIn()) return null
   const response = await askForUser()
   if (response.status === 401) return null
   const json: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
@@ -44,10 +48,14 @@ export const getUser = async (): Promise<User | null> => {
  * Renews the session now, for this audience (default: that of login). Resolves to false when nobody is signed in. Throws
  * `SvcUnavailableError` when svc does not renew it, as for an audience that it does not have.
  */
-export const refreshSession = ({ audience }: { audience?: string } = {}): Promise<boolean> => renew(audience)
+export const refreshSession = async ({ audience }: { audience?: string } = {}): Promise<boolean> => {
+  requirePage()
+  return renew(audience)
+}
 
 /** Ends the session, in all tabs. Throws `SvcUnavailableError` when svc does not answer; the user is signed in then. */
 export const logout = async (): Promise<void> => {
+  requirePage()
   const response = await withSessionLock(() => postToSvc('/auth/logout'))
   tellListeners()
   // A page in place of an empty answer is none of svc's.

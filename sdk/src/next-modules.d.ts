@@ -13,7 +13,3 @@ declare module 'next/server' {
     next(init?: { request: { headers: Headers } }): Response
   }
 }
-
-declare module 'react' {
-  export function cache<Result>(find: () => Result): () => Result
-}

@@ -1,3 +1,4 @@
+export { AdminError } from './admin/admin-error.ts'
 export { type Auth, createAuth } from './auth/create-auth.ts'
 export type { AuthOptions } from './auth/settings.ts'
 export { type AccessTokenClaims, AccessTokenError } from './auth/verify-access-token.ts'

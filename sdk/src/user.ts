@@ -12,8 +12,13 @@ export interface Account {
   created_at: string
 }
 
-/** The signed-in user: the fields of `GET /auth/api/v1/user`, and how they have signed in. */
-export interface User extends Account, Proof {}
+/** The signed-in user: the fields of `GET /auth/api/v1/user`, how they have signed in, and what svc says beside it. */
+export interface User extends Account, Proof {
+  /** The session, as the claim `sid`; undefined where svc does not say. */
+  sid: string | undefined
+  /** Whether it was ever proved that the email is the user's; undefined where svc does not say. */
+  emailVerified: boolean | undefined
+}
 
 /** Whether parsed JSON is an account. An application that answers in place of svc, by a wrong address, does not say so. */
 const isAccount = (value: unknown): value is Account => {
@@ -22,6 +27,15 @@ const isAccount = (value: unknown): value is Account => {
   return typeof id === 'string' && typeof email === 'string' && Array.isArray(roles)
 }
 
+const readBoolean = (text: string | null): boolean | undefined => (text === null ? undefined : text === 'true')
+
 /** The user of an answer to `GET /auth/api/v1/user`; undefined where the body is none. */
 export const toUser = (value: unknown, headers: Headers): User | undefined =>
-  isAccount(value) ? { ...value, ...proofOf(headers) } : undefined
+  isAccount(value)
+    ? {
+        ...value,
+        sid: headers.get('x-svc-user-sid') ?? undefined,
+        emailVerified: readBoolean(headers.get('x-svc-user-email-verified')),
+        ...proofOf(headers),
+      }
+    : undefined

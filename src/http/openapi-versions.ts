@@ -47,6 +47,14 @@ export const API_VERSIONS = {
           'ones after the end of the session',
         schema: { type: 'string' },
       },
+      'X-Svc-User-Sid': {
+        description: 'The session, as the claim `sid`; the server API finds and ends it by this id',
+        schema: { type: 'string', format: 'uuid' },
+      },
+      'X-Svc-User-Email-Verified': {
+        description: "Whether it was ever proved that the email is the user's, as the claim `email_verified`",
+        schema: { type: 'string', enum: ['true', 'false'] },
+      },
       'X-Svc-User-Amr': {
         description: 'What the user proved last (RFC 8176), joined by commas; `-` where it is not known',
         schema: { type: 'string' },

@@ -10,8 +10,8 @@ import type { ContentResponse, HttpResponse } from './response.ts'
 export type Schema = Record<string, unknown>
 
 /** Headers that the OpenAPI document describes in one place (`openapi.ts`). */
-type ProofHeader = 'X-Svc-User-Amr' | 'X-Svc-User-Auth-Time'
-export type ResponseHeader = 'Idempotency-Replayed' | 'Retry-After' | 'Set-Cookie' | 'WWW-Authenticate' | ProofHeader
+type UserHeader = `X-Svc-User-${'Sid' | 'Email-Verified' | 'Amr' | 'Auth-Time'}`
+export type ResponseHeader = 'Idempotency-Replayed' | 'Retry-After' | 'Set-Cookie' | 'WWW-Authenticate' | UserHeader
 
 /** What the OpenAPI document says about a JSON route. */
 export interface Documentation {

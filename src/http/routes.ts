@@ -119,6 +119,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'DELETE', path: '/auth/api/v2/users/{id}/second-factors', guard: 'api_key', scope: 'credentials:write', csrf: 'api_key', responseKind: 'json', ...apiUsers.resetSecondFactors },
     { method: 'GET',    path: '/auth/api/v2/users/{id}/sessions',       guard: 'api_key', scope: 'sessions:read',                      responseKind: 'json', ...apiSessions.list },
     { method: 'DELETE', path: '/auth/api/v2/users/{id}/sessions',       guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', ...apiSessions.endAll },
+    { method: 'GET',    path: '/auth/api/v2/sessions/{id}',             guard: 'api_key', scope: 'sessions:read',                      responseKind: 'json', ...apiSessions.find },
     { method: 'DELETE', path: '/auth/api/v2/sessions/{id}',             guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', ...apiSessions.end },
     { method: 'GET',    path: '/auth/api/v2/audit',                     guard: 'api_key', scope: 'audit:read',                         responseKind: 'json', ...apiAudit.list },
     { method: 'GET',    path: '/auth/api/v2/openapi.json',              guard: 'none',                                              responseKind: 'json', ...getOpenApi('v2') },

@@ -1,5 +1,5 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
-import type { Awaitable } from '../lib/awaitable.ts'
+import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
@@ -18,7 +18,7 @@ import {
 } from './recent-authentication.ts'
 import { createSessionRefresh, type IdentifiedSession, type RefreshResult } from './refresh.ts'
 import { createReplacement } from './replacement.ts'
-import type { AuthenticatedSession, Session } from './session.ts'
+import type { AuthenticatedSession, Session, SessionWithUser } from './session.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
 import { createStart, type SessionCaller, type StartOptions } from './start.ts'
 import type { AccessTokens } from './tokens/access-token.ts'
@@ -59,6 +59,9 @@ export interface Sessions extends RecentAuthentication {
   ): Promise<void>
   /** The session of a refresh token, without using the token. */
   identify(refreshToken: string): Promise<IdentifiedSession | undefined>
+
+  /** A live session of any user, by the row as it is now. No promise where the row is in memory. */
+  find(id: string): Awaitable<Session | undefined>
 
   // The sessions of a user, and their end.
   /** Live sessions of a user: the current one, then those last seen, `limit` at most; and how many there are. */
@@ -104,6 +107,9 @@ interface SessionsDeps extends AuthenticationRules, Pick<EndingDeps, 'endPending
   recordEvent: RecordEvent
 }
 
+const live = (session: SessionWithUser, clock: Clock): Session | undefined =>
+  !session.user.disabled && session.expiresAtMs > currentTimeMs(session, clock) ? session : undefined
+
 const NO_SESSION: CurrentSession = { sessionId: '', readAtMs: undefined }
 
 export const createSessions = (deps: SessionsDeps): Sessions => {
@@ -123,6 +129,8 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     ...ending,
     ...recentAuthentication,
     deleteReplaced,
+
+    find: (id) => after(cachedSessions.get(id), (row) => row && live(row.session, clock)),
 
     recogniseBrowser: ({ sessionId, userId }, recognise) =>
       db.inTransaction(async (transaction) => {

@@ -45,8 +45,8 @@ describe('getUser', () => {
   test('is the user, after a renewal where it is needed, and null for nobody', async (t) => {
     const visitor = await visitSite(browser, site, t)
     const page = await openPage(visitor)
-    const { auth_time } = claimsOf(visitor.agent.cookies.get('svc_access') ?? '')
-    const user = { ...(await currentUser(visitor.agent)), amr: ['pwd'], authTime: auth_time }
+    const { auth_time, sid } = claimsOf(visitor.agent.cookies.get('svc_access') ?? '')
+    const user = { ...(await currentUser(visitor.agent)), sid, emailVerified: false, amr: ['pwd'], authTime: auth_time }
     assert.deepEqual(await page.evaluate('sdk.getUser()'), user)
     assert.equal(await page.evaluate('sdk.getUser().then((user) => sdk.hasMfa(user))'), false)
     assert.equal(

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
-import { currentUser, signedUp } from '../support/client/accounts.ts'
+import { currentUser, logOut, signedUp } from '../support/client/accounts.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
 import { openDatabase } from '../support/database/database.ts'
 import { startService } from '../support/service/service.ts'
@@ -106,8 +106,9 @@ describe('the documents of the SDK', () => {
     const output = await run({ t, code: before + snippetOf('server') + after })
     const login = '/auth/login?return_to=%2Fmembers%3Fpage%3D2'
     const [user, ...others] = JSON.parse(output)
-    const { amr, authTime, ...account } = user
+    const { amr, authTime, sid, emailVerified, ...account } = user
     assert.deepEqual([account, amr, typeof authTime], [await currentUser(agent), ['pwd'], 'number'])
+    assert.deepEqual([typeof sid, emailVerified], ['string', false])
     assert.deepEqual(others, [login, 'SvcUnavailableError'])
     assert.ok(readFileSync(path.join(ROOT, 'sdk/docs/server.md'), 'utf8').includes(`\`${login}\``))
   })
@@ -125,6 +126,23 @@ describe('the documents of the SDK', () => {
       [303, '/auth/account/confirm?return_to=%2Fpayments%3Fa%3D1&acr=mfa'],
       [200, 'Payments'],
     ])
+  })
+
+  test('server.md has a watch that ends a connection with its session', async (t) => {
+    const leaving = await signedUp(service)
+    const { stdout } = await service.cli(['api-keys', 'create', 'watch', '--scope', 'sessions:read'])
+    const code = programOf('sdk/docs/server.md', 'watchSession').replace('10_000', '10')
+    const after = `
+      const headers = { cookie: ${JSON.stringify(leaving.agent.cookies.header('/'))} }
+      const user = await auth.getUser({ headers })
+      watchSession(user, () => console.log('ended'))
+      console.log('watching')`
+    const child = start({ t, code: code + after, env: { SVC_API_KEY: stdout.trim() } })
+    const lines = createInterface({ input: child.stdout ?? assert.fail() })[Symbol.asyncIterator]()
+    assert.equal((await lines.next()).value, 'watching')
+    await logOut(leaving.agent)
+    assert.equal((await lines.next()).value, 'ended')
+    assert.deepEqual(await once(child, 'close'), [0, null])
   })
 
   test('admin.md has what makes and lists users', async (t) => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
-import { type Auth, createAuth, hasMfa, SvcUnavailableError } from '../../sdk/src/server.ts'
-import { currentUser, logOut, newPerson, signedUp } from '../support/client/accounts.ts'
+import { AdminError, type Auth, createAuth, hasMfa, SvcUnavailableError } from '../../sdk/src/server.ts'
+import { currentUser, loggedIn, logOut, newPerson, signedUp } from '../support/client/accounts.ts'
 import type { UserAgent } from '../support/client/user-agent.ts'
 import { startServer } from '../support/network/http-server.ts'
 import { claimsOf } from '../support/service/access-tokens.ts'
@@ -40,8 +40,10 @@ describe('getUser', () => {
   test('finds the user by a Request, the request of Node, Headers, or an object with headers', async (t) => {
     const { agent } = await signedUp(service)
     const cookie = cookieOf(agent)
-    const { auth_time } = claimsOf(agent.cookies.get('svc_access') ?? '')
-    const user = { ...(await currentUser(agent)), amr: ['pwd'], authTime: auth_time }
+    const { auth_time, sid, email_verified } = claimsOf(agent.cookies.get('svc_access') ?? '')
+    const proof = { sid, emailVerified: email_verified, amr: ['pwd'], authTime: auth_time }
+    const user = { ...(await currentUser(agent)), ...proof }
+    assert.equal(email_verified, false)
     assert.deepEqual(await auth.getUser(requestWith(cookie)), user)
     assert.deepEqual(await auth.getUser(new Headers({ cookie })), user)
     assert.deepEqual(await auth.getUser({ headers: { cookie } }), user)
@@ -166,6 +168,39 @@ describe('getUser', () => {
       assert.ok(title.startsWith('an outage') ? retryAfter >= 6 && retryAfter <= 7 : retryAfter === 2, title)
     }
     await refusal(createAuth({ url: 'http://127.0.0.1:1' }).getUser(requestWith('svc_access=a')))
+  })
+})
+
+describe('checkSession', () => {
+  const keyWith = async (scope: string): Promise<string> =>
+    (await service.cli(['api-keys', 'create', scope.replace(':', '-'), '--scope', scope])).stdout.trim()
+
+  test('tells a connection that lasts whether the session of its user lives, past the end of its access token', async () => {
+    const { url } = service
+    const { checkSession, getUser } = createAuth({ url, apiKey: await keyWith('sessions:read') })
+    const { agent, person } = await signedUp(service)
+    const upgrade = { headers: { cookie: cookieOf(agent) } }
+    const { sid = '' } = (await getUser(upgrade)) ?? {}
+    assert.equal(await checkSession(sid), true)
+    agent.cookies.delete('svc_access')
+    assert.equal((await agent.refresh()).status, 200)
+    assert.equal(await checkSession(sid), true)
+    await loggedIn(service, person)
+    await logOut(agent)
+    assert.equal(await checkSession(sid), false)
+    for (const nobody of ['019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b', 'x', '', '../users', '.', '..'])
+      assert.equal(await checkSession(nobody), false, nobody)
+    // @ts-expect-error as a program without types may call it
+    await assert.rejects(checkSession(undefined), { name: 'TypeError', message: /^checkSession takes the sid/ })
+  })
+
+  test('never takes an outage, or a key that svc refuses, for the end of a session', async () => {
+    const apiKey = await keyWith('users:read')
+    const sid = '019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b'
+    await refusal(createAuth({ url: 'http://127.0.0.1:1', apiKey }).checkSession(sid))
+    const forbidden = createAuth({ url: service.url, apiKey }).checkSession(sid)
+    await assert.rejects(forbidden, (error) => error instanceof AdminError && error.code === 'forbidden')
+    await assert.rejects(createAuth({ url: service.url }).checkSession(sid), /option "apiKey" or set SVC_API_KEY/)
   })
 })
 

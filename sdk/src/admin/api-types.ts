@@ -97,7 +97,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** A live session, which ends unless it is renewed */
+        get: operations["findSession"];
         put?: never;
         post?: never;
         /** Ends a session, on every replica at once */
@@ -163,6 +164,8 @@ export interface components {
              * @description The claim `sid` of its access tokens
              */
             id: string;
+            /** Format: uuid */
+            user_id: string;
             /** Format: date-time */
             created_at: string;
             /**
@@ -581,6 +584,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    findSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
             };
         };
     };

@@ -7,6 +7,8 @@ export type Session = components['schemas']['Session']
 export interface SessionsApi {
   /** The live sessions of a user, the last seen first. */
   list(userId: string): Promise<Session[]>
+  /** A live session. Throws `AdminError` with the code `not_found` once it has ended. */
+  get(id: string): Promise<Session>
   /** Ends a session at once, on every replica. */
   end(id: string): Promise<void>
   /** Ends all sessions of a user at once, on every replica. */
@@ -19,6 +21,7 @@ export const createSessions = (call: Caller): SessionsApi => {
       const { sessions } = await call<{ sessions: Session[] }>({ method: 'GET', path: ['users', userId, 'sessions'] })
       return sessions
     },
+    get: (id) => call({ method: 'GET', path: ['sessions', id] }),
     end: (id) => call({ method: 'DELETE', path: ['sessions', id] }),
     endAll: (userId) => call({ method: 'DELETE', path: ['users', userId, 'sessions'] }),
   }

@@ -2,6 +2,7 @@ import { loginUrl, stepUpUrl } from '../request/login-url.ts'
 import type { RequestSource } from '../request/source.ts'
 import type { User } from '../user.ts'
 import { askOnce } from './ask-once.ts'
+import { createSessionCheck } from './check-session.ts'
 import { findUser } from './find-user.ts'
 import { type AuthOptions, readSettings } from './settings.ts'
 import { type AccessTokenClaims, createVerifier } from './verify-access-token.ts'
@@ -18,6 +19,12 @@ export interface Auth {
    * `SvcUnavailableError` when the keys cannot be fetched. Whether the session has ended, only `getUser` knows.
    */
   verifyAccessToken(token: string): Promise<AccessTokenClaims>
+  /**
+   * Whether a session lives, by the `sid` of a user or of an access token: for connections that outlive their request.
+   * Needs a key of the server API with the scope `sessions:read`. Throws `SvcUnavailableError` when svc cannot say, and
+   * `AdminError` for a key that svc refuses.
+   */
+  checkSession(sid: string): Promise<boolean>
   /** The address of the login page that sends the user back to this request. */
   loginUrl(source: RequestSource): string
   /**
@@ -41,6 +48,7 @@ export const createAuth = (options: AuthOptions = {}): Auth => {
       return askOnce(settings.requireUrl(), source, () => findUser(settings, source))
     },
     verifyAccessToken: createVerifier(settings),
+    checkSession: createSessionCheck(settings),
     loginUrl,
     stepUpUrl,
   }

@@ -1,4 +1,5 @@
 import { isDevelopment, readVariable } from '../environment.ts'
+import { onDemandKey } from './api-key.ts'
 import { onDemand } from './on-demand.ts'
 
 /** How an application reaches svc. Each setting that is left out comes from the environment, or has a default. */
@@ -9,6 +10,8 @@ export interface AuthOptions {
   issuer?: string | undefined
   /** The audience that an access token must have. Default: `app`. */
   audience?: string | undefined
+  /** A key of the server API with the scope `sessions:read`, for `checkSession`. Default: `SVC_API_KEY`. */
+  apiKey?: string | undefined
   /** How long a question to svc may take, in milliseconds. Default: 5000. */
   timeoutMs?: number | undefined
 }
@@ -22,6 +25,8 @@ export interface AuthSettings {
   requireUrl(): string
   /** The public origin. Throws a `TypeError` where it is missing: only the verification of tokens asks for it. */
   requireIssuer(): string
+  /** The key of the server API. Throws a `TypeError` where it is missing: only `checkSession` asks for it. */
+  requireKey(): string
   audience: string
   timeoutMs: number
 }
@@ -64,7 +69,7 @@ export const readIssuer = (given: string | undefined): string | undefined => {
 }
 
 /** Completes the options. Throws a `TypeError` that names the option and the variable of one that is wrong. */
-export const readSettings = ({ url, issuer, audience, timeoutMs }: AuthOptions): AuthSettings => ({
+export const readSettings = ({ url, issuer, audience, apiKey, timeoutMs }: AuthOptions): AuthSettings => ({
   requireUrl: onDemand(
     () => readUrl(url),
     `The address of svc is missing: give the option "url" or set SVC_URL. Only in development is it ${DEVELOPMENT_URL} by default.`,
@@ -73,6 +78,7 @@ export const readSettings = ({ url, issuer, audience, timeoutMs }: AuthOptions):
     () => readIssuer(issuer),
     'The issuer is missing: give the option "issuer" or set SVC_BASE_URL to the public origin of svc.',
   ),
+  requireKey: onDemandKey(apiKey),
   audience: readAudience(audience),
   timeoutMs: readTimeout(timeoutMs),
 })

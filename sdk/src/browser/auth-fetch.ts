@@ -1,5 +1,5 @@
 import { isFresh, isSignedIn } from './cookies.ts'
-import { ofDocument } from './own-document.ts'
+import { ofDocument, requirePage } from './own-document.ts'
 import { needAfterRefusal, renew } from './renewal.ts'
 
 /** Whether the request can be sent a second time: a stream is gone once it was read. */
@@ -14,6 +14,7 @@ const originOf = (input: RequestInfo | URL): string =>
  * svc cannot renew: the 401 would say that the user is signed out, which nobody knows.
  */
 export const authFetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  requirePage()
   // Cookies and 401 of other origins are not about this session.
   if (originOf(input) !== location.origin) return fetch(input, init)
   if (!isRepeatable(init)) {

@@ -9,3 +9,11 @@ export const ofWindow = (name: string): unknown => (Object.hasOwn(window, name) 
 
 /** The address of a path of svc. */
 export const addressOfSvc = (path: string): URL => new URL(path, location.origin)
+
+/** Throws on a server, where there is no page whose cookies could say anything. */
+export const requirePage = (): void => {
+  if (typeof document !== 'undefined') return
+  throw new TypeError(
+    '@svc/sdk/browser is for scripts in pages. On a server, @svc/sdk/server reads the user of a request.',
+  )
+}

@@ -1,5 +1,5 @@
 import { isSignedIn, sessionMark } from './cookies.ts'
-import { ofDocument, ofWindow } from './own-document.ts'
+import { ofDocument, ofWindow, requirePage } from './own-document.ts'
 
 /** What a listener is told. */
 export interface SessionChange {
@@ -55,6 +55,7 @@ const watch = (): (() => void) => {
  * function that ends it.
  */
 export const onSessionChange = (listener: SessionListener): (() => void) => {
+  requirePage()
   if (listeners.size === 0) {
     known = sessionMark()
     stopWatching = watch()

@@ -1,5 +1,5 @@
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import { proofHeadersOf } from '../check/user-headers.ts'
+import { sessionHeadersOf } from '../check/user-headers.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { Documentation } from '../route.ts'
@@ -15,7 +15,7 @@ export const getUser = {
       200: {
         description: 'The signed-in user',
         schema: refTo('User'),
-        headers: ['X-Svc-User-Amr', 'X-Svc-User-Auth-Time'],
+        headers: ['X-Svc-User-Sid', 'X-Svc-User-Email-Verified', 'X-Svc-User-Amr', 'X-Svc-User-Auth-Time'],
       },
       401: failure('`unauthorized`: the user must log in', 'WWW-Authenticate'),
       503: UNAVAILABLE,
@@ -24,6 +24,6 @@ export const getUser = {
 
   handle: (_context: RequestContext, session: AuthenticatedSession): HttpResponse => ({
     ...json(200, session.userJson),
-    headers: proofHeadersOf(session),
+    headers: sessionHeadersOf(session),
   }),
 }

@@ -36,8 +36,12 @@ const ownHeadersOf = onceForEach((session) => [
   amrOf(session),
 ])
 
-/** What the user proved, and when: in seconds since 1970, as the claim `auth_time`. */
-export const proofHeadersOf = onceForEach((session) => [
+/** Beside the user as JSON: the session, as the claim `sid`, and what was proved, and when, in seconds since 1970. */
+export const sessionHeadersOf = onceForEach((session) => [
+  'x-svc-user-sid',
+  session.sessionId,
+  'x-svc-user-email-verified',
+  String(session.emailVerified),
   'x-svc-user-amr',
   amrOf(session),
   'x-svc-user-auth-time',

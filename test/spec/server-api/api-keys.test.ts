@@ -140,18 +140,21 @@ describe('§10.3 sessions', () => {
     for (const session of listed) {
       assert.deepEqual(Object.keys(session), [
         'id',
+        'user_id',
         'created_at',
         'last_seen_at',
         'expires_at',
         'user_agent',
         'address',
       ])
+      assert.deepEqual((await all.at(other).call('GET', `/sessions/${session.id}`)).json(), session)
       assert.match(session.expires_at ?? '', /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/)
     }
     for (let again = 0; again < 2; again++) {
       const ended = await all.at(other).call('DELETE', `/sessions/${sidOf(third)}`)
       assert.deepEqual([ended.status, ended.text, ended.headers['content-length']], [204, '', undefined])
       await assertSignedOut(createUserAgent(one, third.cookies.copy()))
+      assertJsonError(await all.call('GET', `/sessions/${sidOf(third)}`), 404, 'not_found')
     }
     await assertSignedIn(agent)
     for (let again = 0; again < 2; again++) assert.equal((await all.at(other).call('DELETE', path)).status, 204)
@@ -163,11 +166,31 @@ describe('§10.3 sessions', () => {
     assert.equal(events[0]?.api_key_id, all.id)
   })
 
+  test('of a disabled user, and past their end, are found no more', async () => {
+    const [disabled, late] = [await signedUp(one), await signedUp(one)]
+    const [first, second] = await Promise.all(
+      [disabled, late].map(async ({ agent }) => {
+        const { id } = await currentUser(agent)
+        const listed = (await all.call('GET', `/users/${id}/sessions`)).json<{ sessions: { id: string }[] }>()
+        return `/sessions/${listed.sessions[0]?.id}`
+      }),
+    )
+    assert.ok(first && second)
+    assert.equal((await all.call('GET', first)).status, 200)
+    await runCommandOf(other, ['users', 'disable', disabled.person.email])
+    assertJsonError(await all.call('GET', first), 404, 'not_found')
+    assert.equal((await all.call('GET', second)).status, 200)
+    await clock.turnTo(300 * 24 * HOUR_MS)
+    assertJsonError(await all.at(other).call('GET', second), 404, 'not_found')
+    await clock.turnTo(0)
+  })
+
   test('of nobody: 404 to list, 204 to end', async () => {
     for (const id of ['019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b', 'nobody', '%00', "' OR 1=1", 'x'.repeat(5000)]) {
       assertJsonError(await all.call('GET', `/users/${encodeURI(id)}/sessions`), 404, 'not_found')
       assert.equal((await all.call('DELETE', `/users/${encodeURI(id)}/sessions`)).status, 204)
       assert.equal((await all.call('DELETE', `/sessions/${encodeURI(id)}`)).status, 204)
+      assertJsonError(await all.call('GET', `/sessions/${encodeURI(id)}`), 404, 'not_found')
     }
   })
 })

@@ -23,9 +23,10 @@ export const SCHEMAS_V2 = {
 
   Session: {
     type: 'object',
-    required: ['id', 'created_at', 'last_seen_at', 'expires_at', 'user_agent', 'address'],
+    required: ['id', 'user_id', 'created_at', 'last_seen_at', 'expires_at', 'user_agent', 'address'],
     properties: {
       id: { type: 'string', format: 'uuid', description: 'The claim `sid` of its access tokens' },
+      user_id: { type: 'string', format: 'uuid' },
       created_at: { type: 'string', format: 'date-time' },
       last_seen_at: { type: 'string', format: 'date-time', description: 'When it was last renewed' },
       expires_at: { type: 'string', format: 'date-time', description: 'When it ends unless it is renewed' },

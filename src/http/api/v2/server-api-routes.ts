@@ -28,6 +28,7 @@ export const createServerApiRoutes = (deps: RouteDeps) => {
     sessions: {
       list: routeOnDemand(async () => (await sessions()).list),
       endAll: routeOnDemand(async () => (await sessions()).endAll),
+      find: routeOnDemand(async () => (await sessions()).find),
       end: routeOnDemand(async () => (await sessions()).end),
     },
   }

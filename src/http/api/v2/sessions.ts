@@ -45,6 +45,24 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
     },
   },
 
+  find: {
+    documentation: {
+      operationId: 'findSession',
+      summary: 'A live session, which ends unless it is renewed',
+      tag: 'Sessions',
+      responses: {
+        200: { description: 'The session', schema: refToV2('Session') },
+        404: failure('`not_found`: there is no such session, or it has ended'),
+      },
+    } satisfies Documentation,
+
+    async handle({ parameters }: RequestContext): Promise<HttpResponse> {
+      const session = await sessions.find(parameters.id ?? '')
+      if (!session) throw new AppError('not_found', 'There is no such session, or it has ended.')
+      return json(200, JSON.stringify(toJson(session)))
+    },
+  },
+
   end: {
     documentation: {
       operationId: 'endSession',
@@ -66,6 +84,7 @@ const ALL = Number.MAX_SAFE_INTEGER
 
 const toJson = (session: Session) => ({
   id: session.id,
+  user_id: session.userId,
   created_at: toTimestamp(session.createdAtMs),
   last_seen_at: toTimestamp(session.lastSeenAtMs),
   expires_at: toTimestamp(session.expiresAtMs),
