@@ -96,12 +96,17 @@ const wordsOf = (problem: FormProblem): string => {
   return say(problem.retryAfterSeconds)
 }
 
-const notesOf = (problem: FormProblem, support: Support): HtmlFragment | undefined =>
-  problem.kind === 'credentials_wrong'
-    ? undefined
-    : html`<p class="about">${support.requestNote(problem.requestId)}</p>${
-        problem.kind === 'outdated' && operatorDetails(html`<p>${problem.details}</p>`)
-      }`
+/** The line with the request ID, for problems that an operator can look into. */
+export const requestNoteOf = (problem: FormProblem, support: Support): HtmlFragment | undefined =>
+  problem.kind === 'credentials_wrong' ? undefined : support.requestNote(problem.requestId)
+
+const notesOf = (problem: FormProblem, support: Support): HtmlFragment | undefined => {
+  const note = requestNoteOf(problem, support)
+  return (
+    note &&
+    html`<p class="about">${note}</p>${problem.kind === 'outdated' && operatorDetails(html`<p>${problem.details}</p>`)}`
+  )
+}
 
 /** The ID of the element of `formProblem`. */
 export const FORM_PROBLEM_ID = 'form-problem'

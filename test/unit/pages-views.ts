@@ -148,6 +148,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
 
   return {
     'new email': (pages) => pages.newEmail(newEmail),
+    'form of a user who was logged out': (pages) => pages.wasLoggedOut({ returnTo: text, requestId: text }),
     'form of the application, not sent': (pages) => pages.notSent({ returnTo: text, requestId: text }),
     'new email confirmed': (pages) => pages.newEmailConfirmed(text),
     'new email taken': (pages) => pages.newEmailTaken(newEmail),
