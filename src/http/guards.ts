@@ -1,8 +1,10 @@
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import type { RouteDeps } from './deps.ts'
+import type { RequestContext } from './request-context.ts'
 import { type HttpResponse, redirect } from './response.ts'
 import type { KeylessRoute, Route } from './route.ts'
+import { ACCOUNT_PATH } from './step-up.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
 /** Decides by the guard of a route whether its handler is called. */
@@ -33,11 +35,15 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable }: Rout
       })
     }
     return after(findCurrentSession(context), (session) => {
-      if (!session) return redirect(loginPath(route.returnAfterLogin?.(context) ?? '/auth/account'))
+      if (!session) return redirect(loginPath(returnAfterLogin(route, context)))
       return route.handle(context, session)
     })
   },
 })
+
+/** Where a user goes who must log in before a request. */
+export const returnAfterLogin = (route: Route, context: RequestContext): string =>
+  route.returnAfterLogin?.(context) ?? ACCOUNT_PATH
 
 const loginPath = (returnTo: string): string => `/auth/login?return_to=${encodeURIComponent(returnTo)}`
 

@@ -3,7 +3,7 @@ import type { Branding } from './branding.ts'
 import { type ProviderTargets, policyFor } from './content-security-policy.ts'
 import { createErrorPage } from './error.ts'
 import { createLayout, type Layout } from './layout.ts'
-import { createNotSentPage, type NotSentView } from './not-sent.ts'
+import { createNotSentPage, createWasLoggedOutPage, type NotSentView } from './not-sent.ts'
 import { createProviderIcons } from './provider-icons.ts'
 import { createDeadLinkPage } from './recovery/dead-link.ts'
 import type { DeadLinkView } from './recovery/views.ts'
@@ -26,6 +26,7 @@ export interface Frame {
   error(view: ErrorView): string
   deadLink(view: DeadLinkView): string
   notSent(view: NotSentView): string
+  wasLoggedOut(view: NotSentView): string
 }
 
 export type FrameSettings = Branding & { providers?: ProviderTargets }
@@ -49,5 +50,6 @@ export const createFrame = ({ providers = NO_PROVIDERS, ...branding }: FrameSett
     error: createErrorPage(layout),
     deadLink: createDeadLinkPage(layout),
     notSent: createNotSentPage(layout),
+    wasLoggedOut: createWasLoggedOutPage(layout),
   }
 }

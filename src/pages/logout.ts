@@ -1,5 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { csrfInput, formProblem, returnToInput } from './form.ts'
+import { csrfInput, formProblem, requestNoteOf, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
 import type { LogoutView } from './views.ts'
@@ -22,7 +22,8 @@ export const createLogoutPage =
   (layout: Layout) =>
   (view: LogoutView): string =>
     layout.panel({
-      wrong: view.problem !== undefined,
+      wrong: view.signedIn && view.problem !== undefined,
+      below: view.signedIn || !view.problem ? undefined : requestNoteOf(view.problem, layout.support),
       title: view.signedIn ? texts.logOutQuestion : texts.loggedOut,
       body: view.signedIn ? html`${formProblem(view.problem, layout.support, true)}${question(view)}` : farewell(),
     })

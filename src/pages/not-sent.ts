@@ -4,9 +4,9 @@ import { notSentTexts } from './not-sent-texts.ts'
 import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 
-/** A form of the application was sent after the user was logged out. */
+/** A form was sent after the user was logged out. */
 export interface NotSentView {
-  /** Where the form was sent to. */
+  /** Where the form was sent to, or where its user goes on after a login. */
   returnTo: string
   requestId: string
 }
@@ -24,4 +24,15 @@ export const createNotSentPage =
       below: layout.support.requestNote(requestId),
       body: html`<p>${notSentTexts.about}</p>
 <p><a href="${entryHref('/auth/login', returnTo)}" target="_blank" rel="noopener">${texts.logIn}</a> ${notSentTexts.advice}</p>`,
+    })
+
+/** The page in place of an own form of the service that was sent after its user was logged out. */
+export const createWasLoggedOutPage =
+  (layout: Layout) =>
+  ({ returnTo, requestId }: NotSentView): string =>
+    layout.panel({
+      title: notSentTexts.loggedOutTitle,
+      below: layout.support.requestNote(requestId),
+      body: html`<p>${notSentTexts.loggedOutAbout}</p>
+<a class="first" href="${entryHref('/auth/login', returnTo)}">${texts.logIn}</a>`,
     })

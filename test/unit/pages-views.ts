@@ -163,6 +163,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'new email in another browser, wrong password': (pages) =>
       pages.newEmail({ ...newEmail, missing: 'password', errors: { password: 'password_wrong' } }),
     'new email in another browser, without a password': (pages) => pages.newEmail({ ...newEmail, missing: 'login' }),
+    'form of a user who was logged out': (pages) => pages.wasLoggedOut({ returnTo: text, requestId: text }),
     'form of the application, not sent': (pages) => pages.notSent({ returnTo: text, requestId: text }),
     'new email confirmed': (pages) => pages.newEmailConfirmed(text),
     'new email taken': (pages) => pages.newEmailTaken(newEmail),
@@ -291,6 +292,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'link account by the email alone': (pages) =>
       pages.linkAccount({ ...linkAccount, hasPassword: false, providers: [] }),
     'link account refused': (pages) => pages.linkAccount({ ...linkAccount, errors: { password: 'password_wrong' } }),
+    'link account limited': (pages) => pages.linkAccount({ ...linkAccount, problem: limited }),
     'link account held up': (pages) => pages.linkAccount({ ...linkAccount, problem: tooMany }),
     'provider away': (pages) => pages.providerProblem(problem),
     'provider gave no email': (pages) => pages.providerProblem({ ...problem, problem: 'email_unverified' }),
@@ -377,6 +379,7 @@ export const WRONG_STATES: Record<string, string> = {
   'login incomplete': 'email',
   'login held up': 'form-problem',
   'login limited': 'form-problem',
+  'link account limited': 'form-problem',
   'login limited anywhere': 'form-problem',
   'login limited in a known browser': 'form-problem',
   'login limited for the network': 'form-problem',

@@ -20,9 +20,14 @@ export const createLogout = (deps: PageDeps) => {
   return {
     show: async (context: RequestContext): Promise<HttpResponse> => page(200, deps.pages.logout(await view(context))),
 
-    /** The button again, for a user who is signed out too: another tab may have logged in and out. */
-    showAgain: async (context: RequestContext, { problem }: Refusal): Promise<string> =>
-      deps.pages.logout({ ...(await view(context)), signedIn: true, problem }),
+    /**
+     * The button again, or where another tab has logged out since, the page that says so. Cookies that came more than
+     * once hide whether the user is signed in.
+     */
+    async showAgain(context: RequestContext, { problem }: Refusal): Promise<string> {
+      const shown = await view(context)
+      return deps.pages.logout({ ...shown, signedIn: shown.signedIn || context.cookies.repeated.length > 0, problem })
+    },
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)

@@ -165,7 +165,37 @@ describe('§5.2 a form is not shown again', () => {
     )
   })
 
-  test('when it is of the account, and the browser is not signed in', async () => {
-    assertBareError(await sendOutdated(newAgent(service), '/auth/account/username', { username: 'typed-name' }))
+  test('when its user was logged out in another tab: the page says so, and its button comes back', async () => {
+    const forms: [string, Form, string][] = [
+      ['/auth/account/username', { username: 'typed-name' }, '%2Fauth%2Faccount'],
+      ['/auth/account/sessions', { all_others: '1' }, '%2Fauth%2Faccount'],
+      [
+        '/auth/account/confirm',
+        { return_to: '/kept', password: TYPED_PASSWORD },
+        '%2Fauth%2Faccount%2Fconfirm%3Freturn_to%3D%252Fkept',
+      ],
+    ]
+    for (const [path, form, returnTo] of forms) {
+      const { agent, person } = await signedUp(service)
+      const tab = { ...form, csrf_token: tokenOf(agent) }
+      await agent.post('/auth/logout')
+      const answer = await agent.post(path, tab, own)
+      assertBareError(answer)
+      assert.match(answer.text, /<h1>You were logged out<\/h1>/)
+      assert.doesNotMatch(answer.text, /Error 403/)
+      const [, href = ''] = /<a class="first" href="([^"]*)">Log in/.exec(answer.text) ?? []
+      assert.equal(href, `/auth/login?return_to=${returnTo}`)
+      const login = { ...fieldsOf((await agent.get(href)).text, '/auth/login'), ...person }
+      assertRedirect(await agent.post('/auth/login', login, own), decodeURIComponent(returnTo))
+    }
+  })
+
+  test('for a logout after a logout: the page says so', async () => {
+    const { agent } = await signedUp(service)
+    const tab = { csrf_token: tokenOf(agent) }
+    await agent.post('/auth/logout')
+    const answer = await agent.post('/auth/logout', tab, own)
+    assert.match(answer.text, /<h1>You are logged out<\/h1>/)
+    assert.doesNotMatch(answer.text, /<form|<title>Error/)
   })
 })

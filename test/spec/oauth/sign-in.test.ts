@@ -196,6 +196,9 @@ describe('§4.3 authorization code, PKCE S256, `state` and `nonce` bound to this
       assertErrorPage(await agent.post(path, {}, { 'sec-fetch-site': 'cross-site' }), 403)
       assertRedirect(await agent.get(path), '/auth/login')
     }
+    const connect = await agent.post('/auth/oauth/corp', { intent: 'link', csrf_token: 'x'.repeat(43) })
+    assertErrorPage(connect, 403)
+    assert.match(connect.text, /<h1>You were logged out<\/h1>[^]*href="\/auth\/login\?return_to=%2Fauth%2Faccount"/)
     assert.equal(agent.cookies.get('svc_oauth'), undefined)
   })
 
