@@ -75,7 +75,16 @@ const openLog = ({ logLevel, workers }: Config, ofProcess?: object): Log =>
     ofProcess,
   )
 
+const LOOK_AFTER_PARENT_MS = 1000
+
+/** On SIGTERM npx ends its shell and tells svc nothing: svc then has another parent, and stops as if it were told. */
+const endWithParent = (parent: number): void => {
+  if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')
+  else setTimeout(endWithParent, LOOK_AFTER_PARENT_MS, parent).unref()
+}
+
 const runServe = async (config: Config): Promise<void> => {
+  if (process.env['npm_command'] === 'exec') endWithParent(process.ppid)
   const { serve } = await import('./serve/serve.ts')
   return serve(config, { log: openLog(config), greet: process.stderr.isTTY ? write : undefined })
 }

@@ -43,6 +43,8 @@ describe('npm', { concurrency: true }, () => {
     [['start'], 'SIGTERM'],
     [['start'], 'SIGINT'],
     [['run', '--silent', 'svc', '--', 'serve'], 'SIGTERM'],
+    // This is npx.
+    [['exec', '--call', 'bin/svc.js serve'], 'SIGTERM'],
   ] as const) {
     test(`npm ${args.join(' ')}: ${signal} to npm alone ends the service, which frees its port`, async (t) => {
       const directory = temporaryDirectory(t)
