@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { Deployment } from 'kubernetes-models/apps/v1'
-import { Ingress } from 'kubernetes-models/networking.k8s.io/v1'
+import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { Service } from 'kubernetes-models/v1'
 import { parseAllDocuments } from 'yaml'
@@ -13,11 +13,12 @@ import { assertTimeToStop, containerFile, readDeployment, readSettings } from '.
 import { routeTable } from '../support/service/route-table.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
-const KINDS = { Deployment, Service, PodDisruptionBudget, Ingress }
+const KINDS = { Deployment, Service, PodDisruptionBudget, NetworkPolicy, Ingress }
 const MODULES = {
   Deployment: 'kubernetes-models/apps/v1',
   Service: 'kubernetes-models/v1',
   PodDisruptionBudget: 'kubernetes-models/policy/v1',
+  NetworkPolicy: 'kubernetes-models/networking.k8s.io/v1',
   Ingress: 'kubernetes-models/networking.k8s.io/v1',
 }
 const SECRETS: Record<string, string> = {
@@ -98,6 +99,19 @@ describe('the Kubernetes manifests', () => {
     assert.deepEqual(spec?.selector.matchLabels, labels)
     assert.deepEqual((find('Service') as Service).spec?.selector, labels)
     assert.deepEqual((find('PodDisruptionBudget') as PodDisruptionBudget).spec?.selector?.matchLabels, labels)
+  })
+
+  test('let the ingress controller and the application reach the service, and Prometheus alone the metrics', () => {
+    const { podSelector, policyTypes, ingress } = (find('NetworkPolicy') as NetworkPolicy).spec ?? assert.fail()
+    assert.deepEqual([podSelector?.matchLabels, policyTypes], [labels, ['Ingress']])
+    const reached = (ingress ?? []).map(({ from, ports }) => [
+      ports?.map(({ port }) => port),
+      from?.map(({ namespaceSelector }) => namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name']),
+    ])
+    assert.deepEqual(reached, [
+      [['http'], ['ingress-nginx', 'default']],
+      [['metrics'], ['monitoring']],
+    ])
   })
 
   test('lead from outside to svc, but for what only the proxy and the backend may ask', () => {

@@ -17,6 +17,8 @@ interface IncomingRequestDeps {
   cookieWriter: CookieWriter
   csrfTokens: CsrfTokens
   isTrustedProxy: (address: string) => boolean
+  /** Then no proxy says which host this is. */
+  isBaseUrlSet: boolean
   clock: Clock
 }
 
@@ -122,13 +124,16 @@ export class IncomingRequest implements RequestContext {
 
   /** Whether this is the only host that the request names, as it does almost always: no URL needs to be parsed then. */
   isSentTo(host: string): boolean {
-    return this.headers.host === host && this.headers['x-forwarded-host'] === undefined
+    return this.headers.host === host && (this.#deps.isBaseUrlSet || this.headers['x-forwarded-host'] === undefined)
   }
 
-  /** The hosts that this request was sent to: the header `Host`, and the host that a trusted proxy forwarded. */
+  /**
+   * The hosts that this request was sent to: the header `Host`, and, without `SVC_BASE_URL`, the host that a trusted
+   * proxy forwarded. Many proxies pass the latter on as a client has sent it.
+   */
   get hosts(): string[] {
-    const isFromProxy = this.#deps.isTrustedProxy(this.peer)
-    return requestOrigins(this.headers, isFromProxy).map((origin) => new URL(origin).host)
+    const isBelieved = !this.#deps.isBaseUrlSet && this.#deps.isTrustedProxy(this.peer)
+    return requestOrigins(this.headers, isBelieved).map((origin) => new URL(origin).host)
   }
 
   get signal(): AbortSignal {

@@ -8,7 +8,7 @@ import { createUserAgent } from '../../support/client/user-agent.ts'
 import { connectRaw } from '../../support/network/raw-connection.ts'
 import { providerSettings } from '../../support/provider/provider-service.ts'
 import { routeTable } from '../../support/service/route-table.ts'
-import { startService } from '../../support/service/service.ts'
+import { type Service, startService } from '../../support/service/service.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -126,18 +126,33 @@ describe('every response', () => {
   })
 })
 
+/** Where the policy of a page allows scripts from. */
+const scriptSourcesOf = async (of: Pick<Service, 'url'>, headers: Record<string, string>) => {
+  const answer = await newAgent(of).get('/auth/login', headers)
+  return /script-src ([^;]*);/.exec(String(answer.headers['content-security-policy']))?.[1]
+}
+
 test('a page also allows scripts and styles of the host that it was opened with, but of no invalid host', async () => {
   const { host } = new URL(service.url)
-  const sourcesOf = async (headers: Record<string, string>) => {
-    const answer = await newAgent(service).get('/auth/login', headers)
-    return /script-src ([^;]*);/.exec(String(answer.headers['content-security-policy']))?.[1]
-  }
+  const sourcesOf = (headers: Record<string, string>) => scriptSourcesOf(service, headers)
   const own = `${host}/auth/assets/`
   assert.equal(await sourcesOf({ host: 'app.example.com' }), `${own} app.example.com/auth/assets/`)
   const forwarded = { host: '127.0.0.1:1', 'x-forwarded-host': 'app.example.com' }
   assert.equal(await sourcesOf(forwarded), `${own} 127.0.0.1:1/auth/assets/ app.example.com/auth/assets/`)
   assert.equal(await sourcesOf({ host: "a.example;script-src'unsafe-inline'" }), `${own} 'self'`)
   assert.equal(await sourcesOf({ host: '[::1]:8080' }), `${own} 'self'`)
+})
+
+test('with SVC_BASE_URL, no proxy says which other host a page allows scripts and styles of', async (t) => {
+  const fixed = await startService({
+    t,
+    env: { ...service.env, SVC_PORT: '0', SVC_BASE_URL: 'https://app.example.com' },
+  })
+  for (const host of ['app.example.com', '127.0.0.1:1']) {
+    const plain = await scriptSourcesOf(fixed, { host })
+    assert.match(String(plain), /^app\.example\.com\/auth\/assets\//)
+    assert.equal(await scriptSourcesOf(fixed, { host, 'x-forwarded-host': 'evil.example' }), plain)
+  }
 })
 
 describe('SVC_HSTS', () => {
