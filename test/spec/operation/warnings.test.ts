@@ -31,6 +31,9 @@ const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirec
 /** The same without a process, for tables of values. */
 const readWarnings = (env: Record<string, string>): string[] => readConfig(env, () => '').warnings
 
+const readPasskeyWarnings = (host: string, domain: string) =>
+  readWarnings({ SVC_BASE_URL: `https://${host}`, SVC_WEBAUTHN_RP_ID: domain })
+
 /** Resolves when the line of the request is in the log, after all earlier lines. */
 const loggedRequestWith = async (service: Service, headers: Record<string, string>) => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
@@ -118,11 +121,9 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
     })
 
   test('a domain of passkeys under which anybody can have one', () => {
-    const warningsOf = (host: string, domain: string) =>
-      readWarnings({ SVC_BASE_URL: `https://${host}`, SVC_WEBAUTHN_RP_ID: domain })
     for (const suffix of ['co.uk', 'com.au', 'or.jp'])
       assert.match(
-        warningsOf(`app.example.${suffix}`, suffix).join(),
+        readPasskeyWarnings(`app.example.${suffix}`, suffix).join(),
         new RegExp(`"${suffix}" .* such as example.${suffix}$`),
       )
     for (const [host = '', domain = ''] of [
@@ -131,7 +132,7 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
       ['app.example.com', 'example.com'],
       ['co.uk', 'co.uk'],
     ])
-      assert.deepEqual(warningsOf(host, domain), [])
+      assert.deepEqual(readPasskeyWarnings(host, domain), [])
   })
 
   for (const url of ['https://app.example.com', 'http://localhost:8080', 'https://localhost'])
