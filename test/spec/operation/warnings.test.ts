@@ -31,15 +31,15 @@ const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirec
 /** The same without a process, for tables of values. */
 const readWarnings = (env: Record<string, string>): string[] => readConfig(env, () => '').warnings
 
-const readPasskeyWarnings = (host: string, domain: string) =>
-  readWarnings({ SVC_BASE_URL: `https://${host}`, SVC_WEBAUTHN_RP_ID: domain })
-
 /** Resolves when the line of the request is in the log, after all earlier lines. */
 const loggedRequestWith = async (service: Service, headers: Record<string, string>) => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
   assert.equal(answer.status, 200)
   await loggedRequest(service, answer)
 }
+
+const readPasskeyWarnings = (host: string, domain: string) =>
+  readWarnings({ SVC_BASE_URL: `https://${host}`, SVC_WEBAUTHN_RP_ID: domain })
 
 const warned = (service: Service, word: string) =>
   service.logLines().filter((line) => line.level === 'warn' && JSON.stringify(line).includes(word))
