@@ -77,17 +77,6 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
     return { countedAs: String(knownSinceMs), isTrusted }
   }
 
-  /** Another secret for a browser, by which all its accounts know it from now on. */
-  const newSecret = async (
-    transaction: Transaction,
-    heldHash: string | undefined,
-  ): Promise<Pick<RecognisedBrowser, 'secret' | 'deviceHash'>> => {
-    const secret = randomToken(32)
-    const deviceHash = hashBrowserSecret(secret)
-    if (heldHash !== undefined) await renameBrowser(transaction, heldHash, deviceHash)
-    return { secret, deviceHash }
-  }
-
   return {
     trustMs,
 
@@ -133,6 +122,17 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
       return { secret, deviceHash: hashBrowserSecret(secret), wasKnown: false }
     },
   }
+}
+
+/** Another secret for a browser, by which all its accounts know it from now on. */
+const newSecret = async (
+  transaction: Transaction,
+  heldHash: string | undefined,
+): Promise<Pick<RecognisedBrowser, 'secret' | 'deviceHash'>> => {
+  const secret = randomToken(32)
+  const deviceHash = hashBrowserSecret(secret)
+  if (heldHash !== undefined) await renameBrowser(transaction, heldHash, deviceHash)
+  return { secret, deviceHash }
 }
 
 /** By which a browser is stored, and looked up. */

@@ -59,6 +59,12 @@ const elsewhere = (): CodePlace => {
   return { kind: 'login', network: `198.51.100.${networks}`, knownBrowser: undefined }
 }
 
+/** The same on the page of a link. */
+const onLink = (network?: string): CodePlace => {
+  networks += 1
+  return { kind: 'link', network: network ?? `198.51.100.${networks}`, knownBrowser: undefined }
+}
+
 /** The reason of the refusal, or the factor of a right code. */
 const tryCode = async (given: { userId: string; code: string; place: CodePlace; madeBeforeMs?: number }, by = core) => {
   try {
@@ -250,10 +256,9 @@ describe('wrong codes', () => {
     const { userId, secret, recoveryCodes } = await withApp()
     await pass(MINUTE_MS)
     const code = wrongCodeAt(secret, clock.now())
-    const link = (): CodePlace => ({ ...elsewhere(), kind: 'link' }) as CodePlace
     for (const [place, other] of [
-      [elsewhere, link],
-      [link, elsewhere],
+      [elsewhere, onLink],
+      [onLink, elsewhere],
     ] as const) {
       const tries = Array.from({ length: 24 }, (_, index) =>
         tryCode({ userId, code, place: place() }, index % 2 ? core : replica),
@@ -267,9 +272,7 @@ describe('wrong codes', () => {
       assert.equal(await tryCode({ ...right, place: place() }), 'otp')
     }
     const network = '203.0.113.9'
-    const atOnce = Array.from({ length: 7 }, () =>
-      tryCode({ userId, code, place: { ...elsewhere(), kind: 'link', network } as CodePlace }),
-    )
+    const atOnce = Array.from({ length: 7 }, () => tryCode({ userId, code, place: onLink(network) }))
     assert.deepEqual(tally(await Promise.all(atOnce)), { code_wrong: 5, codes_limited: 2 })
   })
 

@@ -40,6 +40,9 @@ const loggedRequestWith = async (service: Service, headers: Record<string, strin
   await loggedRequest(service, answer)
 }
 
+const readPasskeyWarnings = (host: string, domain: string) =>
+  readWarnings({ SVC_BASE_URL: `https://${host}`, SVC_WEBAUTHN_RP_ID: domain })
+
 const warned = (service: Service, word: string) =>
   service.logLines().filter((line) => line.level === 'warn' && JSON.stringify(line).includes(word))
 
@@ -120,11 +123,9 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
     })
 
   test('a domain of passkeys under which anybody can have one', () => {
-    const warningsOf = (host: string, domain: string) =>
-      readWarnings({ SVC_BASE_URL: `https://${host}`, SVC_WEBAUTHN_RP_ID: domain })
     for (const suffix of ['co.uk', 'com.au', 'or.jp'])
       assert.match(
-        warningsOf(`app.example.${suffix}`, suffix).join(),
+        readPasskeyWarnings(`app.example.${suffix}`, suffix).join(),
         new RegExp(`"${suffix}" .* such as example.${suffix}$`),
       )
     for (const [host = '', domain = ''] of [
@@ -133,7 +134,7 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
       ['app.example.com', 'example.com'],
       ['co.uk', 'co.uk'],
     ])
-      assert.deepEqual(warningsOf(host, domain), [])
+      assert.deepEqual(readPasskeyWarnings(host, domain), [])
   })
 
   for (const url of ['https://app.example.com', 'http://localhost:8080', 'https://localhost'])

@@ -25,7 +25,8 @@ export const requireFirstEnrolment = async (
   await deps.recovery.firstFactor.require(userId, enrollingBrowserOf(context, way))
 }
 
-const BY_MAIL: ReadonlySet<PendingSignIn['way']> = new Set(['recovery', 'verification'])
+/** Sign-ins that begin with a link by mail. */
+export const BY_MAIL: ReadonlySet<PendingSignIn['way']> = new Set(['recovery', 'verification'])
 
 const enrollingBrowserOf = (context: RequestContext, way: PendingSignIn['way'] | undefined): ProvingBrowser => ({
   ...provingBrowserOf(context),

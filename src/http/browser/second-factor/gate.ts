@@ -6,6 +6,7 @@ import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { type NewSession, resolveReturnTo } from '../start-session.ts'
+import { BY_MAIL } from './first-set-up.ts'
 import { factorsOf, goOnAt, type NextPage } from './pending.ts'
 
 type MayStart = NonNullable<StartOptions['mayStart']>
@@ -72,8 +73,9 @@ export const createGate = (deps: PageDeps, context: RequestContext, signIn: Gate
     async findNextPage() {
       if (!waiting) return undefined
       const { next, pending } = waiting
-      // It has cost a hash. Apart from logins that end, which a thief of the password could use up for the owner.
-      await deps.limits.attempt([['unfinishedLogin', { userId: grant.userId, network: context.network }]], DONE)
+      // Apart from logins that end, which a thief of the password could use up for the owner. A link is good once anyway.
+      if (!BY_MAIL.has(way))
+        await deps.limits.attempt([['unfinishedLogin', { userId: grant.userId, network: context.network }]], DONE)
       deps.requestMetrics?.countAskedFactor(next === 'ask' ? 'code' : 'set_up')
       // One line in the log for this half; the event itself comes at the end.
       if (facts.event === 'login') facts.event = 'second_factor_request'
