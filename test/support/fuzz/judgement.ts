@@ -4,7 +4,7 @@ import type { LogLine } from '../service/service-log.ts'
 import { MARKUP } from './nasty.ts'
 
 const KNOWN_COOKIE =
-  /^(?:__Host-|__Secure-)?svc_(?:access|refresh|csrf|session|fresh|device|link|pending|codes|stay|oauth|done)$/
+  /^(?:__Host-|__Secure-)?svc_(?:access|refresh|csrf|session|fresh|device|link|pending|codes|done|stay|oauth)$/
 const READABLE_COOKIE = /^(?:__Host-)?svc_(?:csrf|session|fresh)$/
 const SAME_SITE_PATH = /^\/(?![/\\])[\x21-\x7e]*$/
 const JSON_PATH =
