@@ -59,16 +59,18 @@ export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => P
     )
 
   return async () => {
+    // Read first: what passes while the database answers counts the next time as well, and never makes a jump of itself.
+    const askedAtMs = elapsedMs()
     const { nowMs, aheadMs } = await compareClocks(db, clock)
     if (Math.abs(aheadMs) > MAX_CLOCK_SKEW_MS) {
       return warn({ ahead_ms: aheadMs }, 'the clock of this machine is not that of the database: nothing is deleted')
     }
-    const jumpedMs = await findJump(nowMs, elapsedMs() - believedAtMs)
+    const jumpedMs = await findJump(nowMs, askedAtMs - believedAtMs)
     if (jumpedMs > 0) {
       const until = toTimestamp(jumpedMs + DAY_MS)
       return warn({ until }, 'the time is far ahead of the last clean-up: nothing is deleted until then')
     }
-    believedAtMs = elapsedMs()
+    believedAtMs = askedAtMs
     await store(nowMs, 0)
     return nowMs
   }
