@@ -41,6 +41,8 @@ type LinkMessage =
   | (About & { kind: 'account_exists'; url: string })
   /** Instead of `new_email`, to an address that has an account. */
   | (About & { kind: 'email_taken' })
+  /** Instead of `verify` or `new_email`, to an address that another account has left, and can put back. */
+  | (About & { kind: 'email_reserved' })
   /** To an address that nobody had confirmed, which an account has left. It may be a stranger's, so the new one is not named. */
   | (About & { kind: 'email_left' })
   /** By an operator, to see whether mail works. */

@@ -8,7 +8,7 @@ import type { Message } from '../mail/message.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { isEmailTaken } from '../users/email-store.ts'
-import { requireUserById } from '../users/user-store.ts'
+import { findUserByEmail, requireUserById } from '../users/user-store.ts'
 import { isOwnAlready } from './email-refusals.ts'
 import type { Link } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
@@ -86,13 +86,13 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
   const findWaiting = async (queries: Queries, userId: string): Promise<Link | undefined> =>
     (await findLiveLinks(queries, { purpose: 'new_email', userId, emailLower: '' }, clock.now()))[0]
 
-  const isTaken = (transaction: Transaction, emailLower: string, { details }: MailRequest): Promise<boolean> =>
-    isEmailTaken(transaction, emailLower, clock.now(), details.userId)
-
-  const messageFor = (request: MailRequest, isKnown: boolean): Message => {
+  const messageFor = async (transaction: Transaction, request: MailRequest): Promise<Message> => {
+    const emailLower = request.to.toLowerCase()
+    const isTaken = await isEmailTaken(transaction, emailLower, clock.now(), request.details.userId)
+    const hasAccount = isTaken && (await findUserByEmail(transaction, emailLower)) !== undefined
     const { token, askedAt, userAgent = '' } = request.details
     const about = { email: request.to, occurredAtMs: Number(askedAt), device: knownDevice(userAgent) }
-    if (isKnown) return { kind: 'email_taken', ...about }
+    if (isTaken) return { kind: hasAccount ? 'email_taken' : 'email_reserved', ...about }
     const url = `${baseUrl}/auth/email/verify?token=${token}`
     return { kind: 'new_email', ...about, url, expiresAtMs: request.expiresAtMs }
   }
@@ -130,8 +130,7 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
       const { to, expiresAtMs, details } = request
       const { userId, linkId = '' } = details
       if (!(await links.isLive(linkId, transaction))) return undefined
-      const isKnown = await isTaken(transaction, to.toLowerCase(), request)
-      return { to, userId, message: messageFor(request, isKnown), linkId, expiresAtMs }
+      return { to, userId, message: await messageFor(transaction, request), linkId, expiresAtMs }
     },
   }
 }

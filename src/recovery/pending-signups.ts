@@ -28,7 +28,7 @@ interface Confirmation {
   link: Link
   /** The password that the user chooses; undefined in the browser that signed up, whose password counts. */
   password: string | undefined
-  /** In place of one that was taken since the signup. Empty: it is made from the email. */
+  /** In place of that of the signup, which was taken since, or typed in another browser. Empty: made from the email. */
   username: string | undefined
 }
 

@@ -52,8 +52,9 @@ export const prepareSignupMessage = async (
   if (await isEmailTaken(transaction, emailLower, clock.now())) {
     await links.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })
     await deletePendingSignups(transaction, emailLower)
+    if (!account) return { to, userId: undefined, message: { kind: 'email_reserved', ...about }, expiresAtMs }
     const url = `${baseUrl}/auth/login?email=${encodeURIComponent(to)}`
-    return { to, userId: account?.id, message: { kind: 'account_exists', ...about, url }, expiresAtMs }
+    return { to, userId: account.id, message: { kind: 'account_exists', ...about, url }, expiresAtMs }
   }
   if (!(await links.isLive(linkId, transaction))) return undefined
   const url = verificationUrl(baseUrl, token)

@@ -141,6 +141,17 @@ const links: LinkTexts = {
       'If it wasn’t you, ignore this message. Nobody was told that you have an account.',
     ],
   }),
+  email_reserved: (_message, { app }) => ({
+    subject: `This address cannot be used at ${app} yet`,
+    heading: 'This address cannot be used yet',
+    what: [
+      `Someone wanted to use this email address for an account at ${app}. Another account had it until a short time ago. For 72 hours after such a change the address is kept free, so that it can be put back.`,
+    ],
+    advice: [
+      'If it was you, try again later. If that account is yours, the link in our message about the change puts the address back.',
+      'If it wasn’t you, ignore this message. Nothing was changed.',
+    ],
+  }),
   email_left: (_message, { app }) => ({
     subject: `An account at ${app} no longer has this address`,
     heading: 'Your address was removed from an account',

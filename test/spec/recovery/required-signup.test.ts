@@ -202,7 +202,8 @@ describe('§4.12 what was taken since the signup', () => {
       await createUser(service, { ...newPerson(), username: person.username })
       const browser = where === 'own' ? agent : newAgent()
       const form = where === 'own' ? {} : { password: newPerson().password }
-      const refused = await verifyBy(browser, token, form)
+      const typed = where === 'own' ? {} : { username: person.username }
+      const refused = await verifyBy(browser, token, { ...form, ...typed })
       assertPage(refused, 409)
       assert.match(refused.text, new RegExp(`name="username"[^>]* value="${person.username}"`))
       assert.equal(await hasAccount(person), false)
@@ -211,6 +212,17 @@ describe('§4.12 what was taken since the signup', () => {
       assertRedirect(await verifyBy(browser, token, { ...form, username }), where === 'own' ? '/kept' : '/')
       assert.equal((await currentUser(browser)).username, username)
     }
+  })
+
+  test('that of the signup does not count in another browser: a stranger may have typed it', async () => {
+    const { person, token } = await signUp({ ...newPerson(), username: `rude-${newPerson().username}`.slice(0, 30) })
+    const owner = newAgent()
+    const shown = (await openVerify(owner, token)).text
+    assert.match(shown, /name="username"/)
+    assert.ok(!shown.includes(person.username))
+    assertRedirect(await verifyBy(owner, token, { password: newPerson().password }), '/')
+    const [local = ''] = person.email.split('@')
+    assert.ok((await currentUser(owner)).username.startsWith(local))
   })
 
   test('a username that is left empty then is made from the email', async () => {

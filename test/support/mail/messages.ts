@@ -59,6 +59,7 @@ const LINKS: Record<string, Message> = {
   first_factor: { ...about, ...link('account/first-factor', 0.5), kind: 'first_factor' },
   account_exists: { ...about, kind: 'account_exists', url: `${MAIL_BASE_URL}/auth/login?email=ada%40example.com` },
   email_taken: { ...about, kind: 'email_taken' },
+  email_reserved: { ...about, kind: 'email_reserved' },
   email_left: { ...about, kind: 'email_left' },
   test: { email: about.email, occurredAtMs: AT_MS, kind: 'test' },
   undo_requested: { ...byUser, ...undo, step: 'requested' },

@@ -29,15 +29,18 @@ export const createConfirmSignup = (deps: PageDeps): LinkHandlers => {
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal?: Refusal): Promise<string> => {
     const { email, username = '' } = await requireSignup(link)
     const [session] = await findBrowserSessions(deps, context)
-    const entered = context.form.get('username') ?? username
-    // The field is there once the username of the signup turned out to be taken.
-    const asksForUsername = usernames && (context.form.get('username') !== undefined || refusal?.errors.username)
+    const choosesPassword = !isAskingBrowser(context, link)
+    // A stranger may have typed that of the signup.
+    const entered = context.form.get('username') ?? (choosesPassword ? '' : username)
+    // Otherwise the field is there once the username of the signup turned out to be taken.
+    const isRefused = context.form.get('username') !== undefined || refusal?.errors.username !== undefined
+    const asksForUsername = usernames && (choosesPassword || isRefused)
     return pages.confirmSignup({
       csrfToken: context.csrfToken,
       token,
       email,
       otherEmail: session?.email,
-      choosesPassword: !isAskingBrowser(context, link),
+      choosesPassword,
       username: asksForUsername ? entered : undefined,
       errors: {},
       ...refusal,
@@ -45,8 +48,10 @@ export const createConfirmSignup = (deps: PageDeps): LinkHandlers => {
   }
 
   const confirm = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
-    const password = isAskingBrowser(context, link) ? undefined : (context.form.get('password') ?? '')
-    const username = usernames ? context.form.get('username') : undefined
+    // Neither that of the signup counts elsewhere: a username that is left out is made from the email.
+    const isOwn = isAskingBrowser(context, link)
+    const password = isOwn ? undefined : (context.form.get('password') ?? '')
+    const username = (usernames ? context.form.get('username') : undefined) ?? (isOwn ? undefined : '')
     await requireSignup(link)
     const grant = await pendingSignups.confirm({ link, password, username }, context)
     const returnTo = returnToOf(deps, context, link)
