@@ -1,5 +1,6 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { entryTexts } from './entry-texts.ts'
+import { limitTexts } from './limit-texts.ts'
 import { operatorDetails, type Support } from './support.ts'
 import { texts } from './texts.ts'
 import type { FieldProblem, FormProblem } from './views.ts'
@@ -92,6 +93,8 @@ const wordsOf = (problem: FormProblem): string => {
   if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
   if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
   if (problem.kind === 'codes_locked') return texts.codesLocked
+  if (problem.kind === 'login_limited')
+    return `${limitTexts.why[problem.of]} ${texts.tryAgainIn(problem.retryAfterSeconds)}`
   const say = problem.kind === 'busy' ? texts.busy : texts.tooManyAttempts
   return say(problem.retryAfterSeconds)
 }
@@ -100,7 +103,9 @@ const wordsOf = (problem: FormProblem): string => {
 export const requestNoteOf = (problem: FormProblem, support: Support): HtmlFragment | undefined =>
   problem.kind === 'credentials_wrong' ? undefined : support.requestNote(problem.requestId)
 
+/** Those of a limited login stand at the end of its page. */
 const notesOf = (problem: FormProblem, support: Support): HtmlFragment | undefined => {
+  if (problem.kind === 'login_limited') return undefined
   const note = requestNoteOf(problem, support)
   return (
     note &&

@@ -12,11 +12,11 @@ const why: Record<LimitedLogins, string> = {
 
 /** The texts of a login that is refused because too many passwords were tried. */
 export const limitTexts = {
+  /** Before when to try again. */
   why,
-  /** Around the link. */
-  noWait: 'You need not wait: ',
-  link: 'get a link to choose a new password',
-  orKnownBrowser: ', or use a browser in which you have logged in before.',
+  byMail: 'You need not wait: get a link by mail.',
+  byMailOrKnownBrowser: 'You need not wait: get a link by mail, or use a browser in which you have logged in before.',
+  link: 'Get a link to choose a new password',
   knownBrowser: 'You need not wait in a browser in which you have logged in before.',
   askOperator: (appName: string): string => `If you cannot wait, ask whoever runs ${appName}.`,
 }

@@ -1,26 +1,26 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput } from './form.ts'
 import type { Layout } from './layout.ts'
-import { loginLimited } from './login-limited.ts'
+import { limitNote, loginLimited, passwordButtonClass } from './login-limited.ts'
 import { orLine, pendingInput, providerButtons, providerPath } from './provider-buttons.ts'
 import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { LinkAccountView } from './views.ts'
 
-const passwordForm = (view: LinkAccountView, appName: string): HtmlFragment =>
+const passwordForm = (view: LinkAccountView, layout: Layout): HtmlFragment =>
   html`<form method="post" action="${providerPath(view.provider.name, 'link')}" novalidate>
 ${csrfInput(view.csrfToken)}${pendingInput(view.pending)}
 ${ownerInput(view.email)}
 ${field({
   name: 'password',
-  label: texts.passwordHere(appName),
+  label: texts.passwordHere(layout.appName),
   type: 'password',
   autocomplete: 'current-password',
   problem: view.errors.password,
   // No autofocus: the user should first read the text above.
   focused: Boolean(view.errors.password),
 })}
-<button class="first">${texts.connect(view.provider.label)}</button>
+<button class="${passwordButtonClass(layout, view.problem)}">${texts.connect(view.provider.label)}</button>
 </form>
 `
 
@@ -75,6 +75,6 @@ export const createLinkAccountPage =
       below: html`${texts.notYours} <a href="${entryHref('/auth/login', view.returnTo)}">${texts.logInOtherwise}</a>`,
       body: html`${formProblem(view.problem, layout.support, !view.errors.password)}${loginLimited(layout, { ...view, returnTo: undefined })}
 <p>${texts.accountExists} <b>${view.email}</b>. ${howToConnect(view)}</p>
-${view.hasPassword && passwordForm(view, layout.appName)}${otherProviders(view)}
-${view.canReclaim && reclaimSection(view)}`,
+${view.hasPassword && passwordForm(view, layout)}${otherProviders(view)}
+${view.canReclaim && reclaimSection(view)}${limitNote(layout, view.problem)}`,
     })

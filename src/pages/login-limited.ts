@@ -19,18 +19,26 @@ const KNOWN_BROWSER_HELPS: Record<LimitedLogins, boolean> = {
   of_network: false,
 }
 
-/** Below the problem of a login that is refused by a limit: why, and what to do until then. */
+/** Below the problem of a login that is refused by a limit, which says why: what to do until then. */
 export const loginLimited = (layout: Layout, { problem, email, returnTo }: LimitedLogin): HtmlFragment | undefined => {
   if (problem?.kind !== 'login_limited') return undefined
   const knownBrowserHelps = KNOWN_BROWSER_HELPS[problem.of]
+  if (!layout.mailIsOn) return withoutMail(layout, knownBrowserHelps)
   return html`
-<p>${words.why[problem.of]}</p>
-<p>${layout.mailIsOn ? byMail(entryHref('/auth/password/forgot', returnTo, email), knownBrowserHelps) : withoutMail(layout, knownBrowserHelps)}</p>
+<p>${knownBrowserHelps ? words.byMailOrKnownBrowser : words.byMail}</p>
+<a class="first" href="${entryHref('/auth/password/forgot', returnTo, email)}">${words.link}</a>
 `
 }
 
-const byMail = (href: string, knownBrowserHelps: boolean): HtmlFragment =>
-  html`${words.noWait}<a href="${href}">${words.link}</a>${knownBrowserHelps ? words.orKnownBrowser : '.'}`
-
 const withoutMail = ({ support, appName }: Layout, knownBrowserHelps: boolean): HtmlFragment =>
-  html`${knownBrowserHelps && html`${words.knownBrowser} `}${support.text(words.askOperator(appName))}`
+  html`
+<p>${knownBrowserHelps && html`${words.knownBrowser} `}${support.text(words.askOperator(appName))}</p>
+`
+
+/** The class of the button that sends the password: while none is checked, the way by mail comes first. */
+export const passwordButtonClass = ({ mailIsOn }: Layout, problem: FormProblem | undefined): string =>
+  mailIsOn && problem?.kind === 'login_limited' ? 'second' : 'first'
+
+/** The last line of such a page. */
+export const limitNote = ({ support }: Layout, problem: FormProblem | undefined): HtmlFragment | undefined =>
+  problem?.kind === 'login_limited' ? html`<p class="about">${support.requestNote(problem.requestId)}</p>` : undefined

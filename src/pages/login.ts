@@ -2,7 +2,7 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, FORM_PROBLEM_ID, field, formProblem, notice, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { passkeyButton } from './passkey-button.ts'
-import { loginLimited } from './login-limited.ts'
+import { limitNote, loginLimited, passwordButtonClass } from './login-limited.ts'
 import { orLine } from './provider-buttons.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
 import { entryHref, providerForms, wayOn } from './sign-in-links.ts'
@@ -89,7 +89,12 @@ export const createLoginPage = (layout: Layout) => {
 ${passkeys && html`${passkeyWay(view)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}
 ${forgotLink(layout, view)}`,
     })
-  const button = html`<button class="first">${texts.logIn}</button>`
+
+  /** The button of a limited login leads there already. */
+  const forgotOf = (view: LoginView): HtmlFragment | undefined => {
+    if (passwordButtonClass(layout, view.problem) === 'second') return undefined
+    return carriesNothing(view) ? forgotAlone : forgotLink(layout, view)
+  }
 
   const belowOf = (view: LoginView): HtmlFragment | undefined => {
     if (!view.signupOpen) return undefined
@@ -106,10 +111,10 @@ ${forgotLink(layout, view)}`,
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, passkeys)}
-${button}
+<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}</button>
 </form>
-${carriesNothing(view) ? forgotAlone : forgotLink(layout, view)}
-${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}`,
+${forgotOf(view)}
+${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}${limitNote(layout, view.problem)}`,
     })
   }
 }

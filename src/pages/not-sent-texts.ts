@@ -5,5 +5,5 @@ export const notSentTexts = {
   /** After a link with the text of `texts.logIn`. */
   advice: '(opens in a new tab), then reload this page to send it again.',
   loggedOutTitle: 'You were logged out',
-  loggedOutAbout: 'Perhaps it was in another tab. So nothing was changed. Log in to come back.',
+  loggedOutAbout: 'This page is from before that, so nothing was changed. Log in to come back.',
 }

@@ -8,7 +8,14 @@ import { createPages } from '../../src/pages/pages.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { statesWith, WRONG_STATES } from '../unit/pages-views.ts'
 
-const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true })
+const pages = createPages({
+  appName: 'Acme',
+  logoUrl: undefined,
+  accentColor: '#0f6b5c',
+  passkeys: true,
+  mailIsOn: true,
+  supportUrl: 'mailto:help@example.com',
+})
 const states = statesWith('text')
 
 const [style, script] = pages.assets.map(({ path }) => path)
@@ -64,6 +71,13 @@ const withPage = async (options: BrowserContextOptions, visit: (page: Page) => P
 // The checker cannot judge contrast on a gradient, which is lowest at its far end.
 const FLAT = "document.documentElement.style.background = 'var(--wash)'"
 
+/** Links within a text that stand in rows of their own, since what holds the text lays out its children. */
+const TORN_TEXTS = `[...document.querySelectorAll('a')]
+  .map((link) => link.parentElement)
+  .filter((parent) => /grid|flex/.test(getComputedStyle(parent).display))
+  .filter(({ childNodes }) => [...childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
+  .map(({ textContent }) => textContent)`
+
 test('no page in any state violates an accessibility rule, light or dark, or is wider than a small phone', async () => {
   await withPage({ viewport: { width: 320, height: 640 } }, async (page) => {
     for (const name of Object.keys(states)) {
@@ -78,6 +92,7 @@ test('no page in any state violates an accessibility rule, light or dark, or is 
       assert.deepEqual([...light.violations, ...dark.violations], [], name)
       assert.deepEqual([...light.incomplete, ...dark.incomplete], [], name)
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, name)
+      assert.deepEqual(await page.evaluate(TORN_TEXTS), [], name)
     }
   })
 })

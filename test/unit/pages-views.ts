@@ -277,6 +277,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'link account by the email alone': (pages) =>
       pages.linkAccount({ ...linkAccount, hasPassword: false, providers: [] }),
     'link account refused': (pages) => pages.linkAccount({ ...linkAccount, errors: { password: 'password_wrong' } }),
+    'link account limited': (pages) => pages.linkAccount({ ...linkAccount, problem: limited }),
     'link account held up': (pages) => pages.linkAccount({ ...linkAccount, problem: tooMany }),
     'provider away': (pages) => pages.providerProblem(problem),
     'provider gave no email': (pages) => pages.providerProblem({ ...problem, problem: 'email_unverified' }),
@@ -358,6 +359,7 @@ export const WRONG_STATES: Record<string, string> = {
   'login incomplete': 'email',
   'login held up': 'form-problem',
   'login limited': 'form-problem',
+  'link account limited': 'form-problem',
   'login limited anywhere': 'form-problem',
   'login limited in a known browser': 'form-problem',
   'login limited for the network': 'form-problem',

@@ -2,7 +2,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
 import { chosenPassword, chosenUsername } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
-import { loginLimited } from '../login-limited.ts'
+import { limitNote, loginLimited, passwordButtonClass } from '../login-limited.ts'
 import { entryHref } from '../sign-in-links.ts'
 import { texts } from '../texts.ts'
 import { verificationTexts as own } from './verification-texts.ts'
@@ -29,7 +29,7 @@ ${hiddenInputs(view)}
 </form>`,
     })
 
-const passwordForm = (view: ProveAccountView): HtmlFragment =>
+const passwordForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 ${ownerInput(view.email)}
@@ -41,7 +41,7 @@ ${field({
   problem: view.errors.password,
   focused: Boolean(view.errors.password),
 })}
-<button class="first">${own.proveButton}</button>
+<button class="${passwordButtonClass(layout, view.problem)}">${own.proveButton}</button>
 </form>`
 
 const newPasswordField = (
@@ -97,8 +97,8 @@ export const createProveAccountPage =
       body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.new_password)}${loginLimited(layout, view)}
 <p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
 ${leaves(view)}
-${view.passwords && view.hasPassword && passwordForm(view)}
-${view.passwords && takeOverSection(view, layout)}`,
+${view.passwords && view.hasPassword && passwordForm(view, layout)}
+${view.passwords && takeOverSection(view, layout)}${limitNote(layout, view.problem)}`,
     })
 
 /** The last step of a signup. */

@@ -273,7 +273,12 @@ describe('users are told what happens to their account', () => {
     for (let tries = 0; tries < 20; tries += 1) assertPage(await guess(known, one), 401)
     const inBrowser = await guess(known, one)
     assertPage(inBrowser, 429)
-    assert.match(inBrowser.text, /entered for this account in this browser.*get a link/s)
+    const parts = ['this account in this browser', 'class="first" href', 'name="password"', 'mention request']
+    assert.match(inBrowser.text, new RegExp(parts.join('.*'), 's'), 'the cause, the remedy, the form, the request')
+    assert.match(
+      inBrowser.text,
+      /class="first" href="\/auth\/password\/forgot\?email=[^"]*">Get a link to choose a new/,
+    )
     assert.doesNotMatch(inBrowser.text, /in which you have logged in/)
     const ofBrowser = await noticeFor(one.email, /Too many tries/)
     assert.match(ofBrowser.text.replaceAll('\n', ' '), /In that browser, no more tries are taken/)
