@@ -90,7 +90,6 @@ export const createLoginPage = (layout: Layout) => {
 ${passkeys && html`${passkeyWay(view)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}
 ${forgotLink(layout, view)}`,
     })
-  const button = (kind: string) => html`<button class="${kind}">${texts.logIn}</button>`
 
   /** The button of a limited login leads there already. */
   const forgotOf = (view: LoginView): HtmlFragment | undefined => {
@@ -113,7 +112,7 @@ ${forgotLink(layout, view)}`,
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, passkeys)}
-${button(passwordButtonClass(layout, view.problem))}
+<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}</button>
 </form>
 ${forgotOf(view)}
 ${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}${limitNote(layout, view.problem)}`,
