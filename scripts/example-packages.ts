@@ -55,6 +55,14 @@ export const INSTALLERS: Record<Runtime, Installer> = {
       run([process.execPath, 'node_modules/next/dist/bin/next', 'build'], folder)
     },
   },
+  vite: {
+    version: [process.execPath, '--version'],
+    inputs: (name) => [`examples/${name}/{*.js,*.html,package*.json,src/**}`, 'sdk/package.json', 'sdk/src/**'],
+    install: (folder) => {
+      run(npm('ci'), folder)
+      run([process.execPath, 'node_modules/vite/bin/vite.js', 'build'], folder)
+    },
+  },
   python: {
     version: ['python3', '--version'],
     inputs: (name) => [`examples/${name}/requirements.txt`],

@@ -29,7 +29,7 @@ export type Preparation = { ready: string[]; problems: string[] }
 
 const ROOT = path.join(import.meta.dirname, '..')
 /** Folders that an example's README makes. */
-const INSTALLED = ['node_modules', '.next', '.venv', '.build']
+const INSTALLED = ['node_modules', '.next', 'dist', '.venv', '.build']
 
 /** What the installed packages depend on. */
 const stampOf = ({ name, runtime }: Example): string => {
@@ -70,7 +70,7 @@ const prepare = (example: Example, workshop: string): void => {
   if (isInstalled(path.join(kept, STAMP), wanted)) return copy(source, kept)
   console.log(`Installing the packages of examples/${name}`)
   const sdk = path.join(workshop, 'sdk')
-  if ((runtime === 'node' || runtime === 'next') && !existsSync(sdk)) buildSdk(sdk)
+  if (['node', 'next', 'vite'].includes(runtime) && !existsSync(sdk)) buildSdk(sdk)
   const folder = path.join(workshop, 'examples', name)
   copy(source, folder)
   INSTALLERS[runtime].install(folder)

@@ -68,6 +68,7 @@ const NOT_RUN: [document: string, beginnings: string[], reason: string][] = [
   ['docs/read-the-user.md', ['npm install'], MACHINE],
   ['sdk/docs/browser.md', ['import { authFetch'], 'it runs in pages, as test/browser/ tests the entry'],
   ['sdk/docs/next.md', ['// app/', '// proxy.js'], PARTS],
+  ['sdk/docs/react.md', ['import { SignedIn', '// app/layout.jsx'], PARTS],
   ['sdk/docs/webhooks.md', ['import { verifyWebhook'], PARTS],
 ]
 

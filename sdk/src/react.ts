@@ -24,7 +24,8 @@ export interface SvcProviderProps {
 export const SvcProvider = ({ user, children }: SvcProviderProps): ReactNode => {
   const [store] = useState(() => createUserStore(user))
   useEffect(() => store.take(user), [store, user])
-  return createElement(Store, { value: store }, children)
+  // React 18 takes no context as a component.
+  return createElement(Store.Provider, { value: store }, children)
 }
 
 /** The signed-in user, null when nobody is signed in, and undefined while it is not known. */

@@ -60,6 +60,8 @@ describe('getUser', () => {
     assert.equal(await page.evaluate('sdk.getUser()'), null)
     assert.equal(await page.evaluate('sdk.getUser()'), null)
     assert.deepEqual(site.renewals, [200, 401], 'without a session it does not try')
+    await page.route('**/auth/api/**', (route) => route.abort())
+    assert.equal(await page.evaluate('sdk.getUser()'), null, 'and does not ask')
   })
 
   test('throws SvcUnavailableError while svc does not answer as it should', async (t) => {

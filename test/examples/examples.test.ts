@@ -13,7 +13,7 @@ import { canRun, type RunningExample, startExample } from '../support/examples/r
 const browser = await launchChrome()
 after(() => browser.close())
 const running = await Promise.all(
-  EXAMPLES.filter(({ name }) => canRun(name)).map(async (example) => ({
+  EXAMPLES.filter(({ name, runtime }) => canRun(name) && runtime !== 'vite').map(async (example) => ({
     name: example.name,
     example: await startExample(example),
   })),

@@ -1,11 +1,13 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { after, describe, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { cookiesOf } from '../support/browser/site-visitor.ts'
 import { signedUp } from '../support/client/accounts.ts'
-import { canRun, type RunningExample, startExample } from '../support/examples/running-example.ts'
+import { canRun, requirePrepared, type RunningExample, startExample } from '../support/examples/running-example.ts'
 
 /** Ways to a page: the router of Next.js fetches it in parts, a browser loads it. */
 const LINKS: Record<string, (page: Page, path: string) => Promise<void>> = {
@@ -51,6 +53,22 @@ const tests = ({ url, svc }: RunningExample): void => {
       })
     }
   }
+
+  test('the page that the server sends says already who is signed in, and who is not', async () => {
+    const { agent, person } = await signedUp(svc)
+    const htmlFor = async (cookie: string): Promise<string> => (await fetch(url, { headers: { cookie } })).text()
+    const [user, visitor] = [await htmlFor(agent.cookies.header('/') ?? ''), await htmlFor('')]
+    assert.deepEqual([user.includes(`${person.username}<!-- -->. <a`), user.includes('Log in</a>')], [true, false])
+    assert.deepEqual([visitor.includes('Hello, '), visitor.includes('Log in</a>')], [false, true])
+  })
+
+  test('a program without a bundler can import the entries, as Vitest does', async () => {
+    const code =
+      "console.log(...Object.keys({ ...(await import('@svc/sdk/next')), ...(await import('@svc/sdk/react')) }))"
+    const args = ['--input-type=module', '--eval', code]
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: requirePrepared('nextjs') })
+    for (const name of ['requireUser', 'getUser', 'authProxy', 'SvcProvider']) assert.ok(stdout.includes(name), stdout)
+  })
 
   test('a public page goes on in an outage, and says of nobody that they are signed out', async (t) => {
     const { page, context } = await open(t)

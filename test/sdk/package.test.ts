@@ -42,7 +42,9 @@ import { createAuth, SvcUnavailableError, type User } from '@svc/sdk/server'
 import { authFetch, getUser, logout, onSessionChange, refreshSession } from '@svc/sdk/browser'
 import { AdminError, createAdmin, type AdminUser } from '@svc/sdk/admin'
 import { authProxy, requireUser } from '@svc/sdk/next'
+import { SignedIn, SvcProvider, useUser } from '@svc/sdk/react'
 import { startSvc } from '@svc/sdk/testing'
+import { createElement, type ReactNode } from 'react'
 import type { IncomingMessage } from 'node:http'
 
 export const auth = createAuth({ url: 'http://127.0.0.1:8080', audience: undefined })
@@ -70,6 +72,9 @@ export const GET = requireUser((request, user, context: { params: Promise<{ id: 
   Response.json({ url: request.url, email: user.email, params: context.params }),
 )
 export const page = async (): Promise<string> => (await requireUser({ returnTo: '/' })).email
+
+export const header = (user: User | null | undefined): ReactNode =>
+  createElement(SvcProvider, { user }, createElement(SignedIn, {}, createElement('b', {}, useUser()?.email)))
 
 export const inBrowser = async (): Promise<void> => {
   const user: User | null = await getUser()
@@ -165,6 +170,17 @@ describe('the package @svc/sdk', () => {
       assert.doesNotMatch(read(file), /['"]node:|\brequire\(|\b(?:Buffer|__dirname|process\.[a-z]+\()/, file)
     }
     assert.ok(files.some((file) => isForTests(file) && read(file).includes('node:')))
+  })
+
+  test('says on a server what the entry for pages is for', async () => {
+    const entry = path.join(installed, 'dist/browser.js')
+    const browser = (await import(entry)) as Record<string, (...args: unknown[]) => unknown>
+    for (const name of ['getUser', 'refreshSession', 'logout', 'authFetch', 'onSessionChange'])
+      await assert.rejects(
+        async () => browser[name]?.('/a'),
+        { name: 'TypeError', message: /On a server, @svc\/sdk\/server/ },
+        name,
+      )
   })
 
   for (const [compiler, module, moduleResolution, program] of RUNS) {

@@ -1,18 +1,18 @@
-import { getUser } from '@svc/sdk/next'
+import { SignedIn, SignedOut } from '@svc/sdk/react'
 import { countNotes } from '../notes'
+import { Greeting } from './greeting'
 
-export default async function Home() {
-  const user = await getUser()
+export default function Home() {
   return (
     <>
       <h1>Notes</h1>
       <p>There are {countNotes()} notes.</p>
-      {user && (
-        <p>
-          Hello, {user.username}. <a href="/notes">Your notes</a>
-        </p>
-      )}
-      {user === null && <a href="/auth/login?return_to=%2Fnotes">Log in</a>}
+      <SignedIn>
+        <Greeting />
+      </SignedIn>
+      <SignedOut>
+        <a href="/auth/login?return_to=%2Fnotes">Log in</a>
+      </SignedOut>
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { NextResponse } from 'next/server'
+import { NextResponse } from 'next/server.js'
 import { readIssuer } from '../auth/settings.ts'
 import { createGuard, type GuardOptions } from '../guard/guard.ts'
 import { toResponse } from '../guard/refusal-response.ts'

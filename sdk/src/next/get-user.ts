@@ -1,4 +1,4 @@
-import { headers } from 'next/headers'
+import { headers } from 'next/headers.js'
 import { type Auth, createAuth } from '../auth/create-auth.ts'
 import { type OutageOptions, printOutage } from '../guard/outage.ts'
 import { SvcUnavailableError } from '../svc-unavailable-error.ts'

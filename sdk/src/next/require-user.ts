@@ -1,5 +1,5 @@
-import { headers } from 'next/headers'
-import { redirect } from 'next/navigation'
+import { headers } from 'next/headers.js'
+import { redirect } from 'next/navigation.js'
 import { createGuard } from '../guard/guard.ts'
 import { toResponse } from '../guard/refusal-response.ts'
 import { loginUrlTo } from '../request/login-url.ts'

@@ -9,7 +9,7 @@ export const EXAMPLES_FOLDER = path.join(ROOT, 'examples')
 /** Where `npm run examples` copies the examples, and installs what they need. */
 const PREPARED_FOLDER = path.join(ROOT, 'node_modules/.cache/examples')
 
-export type Runtime = 'node' | 'next' | 'python' | 'go'
+export type Runtime = 'node' | 'next' | 'vite' | 'python' | 'go'
 
 /** An application in examples/ that tests start. */
 export type Example = {
@@ -25,6 +25,7 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'fastify', runtime: 'node' },
   { name: 'hono', runtime: 'node' },
   { name: 'nextjs', runtime: 'next' },
+  { name: 'vite', runtime: 'vite' },
   { name: 'fastapi', runtime: 'python' },
   { name: 'django', runtime: 'python' },
   { name: 'flask', runtime: 'python' },
