@@ -28,7 +28,10 @@ const server = createServer((incoming, outgoing) => {
 // Reloading on change needs WebSockets.
 server.on('upgrade', (incoming, socket, head) => {
   socket.on('error', () => socket.destroy())
-  if (!isWebSocket(incoming)) return socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+  if (!isWebSocket(incoming)) {
+    socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+    return
+  }
   const passed = pass(incoming)
   passed.on('upgrade', (answer, other, rest) => {
     other.on('error', () => socket.destroy())
