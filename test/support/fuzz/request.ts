@@ -69,7 +69,16 @@ const HEADERS = [
   'x-original-url',
   'x-request-id',
 ]
-const COOKIES = ['svc_access', 'svc_refresh', 'svc_csrf', 'svc_device', 'svc_link', 'svc_pending', 'svc_codes', 'svc_done']
+const COOKIES = [
+  'svc_access',
+  'svc_refresh',
+  'svc_csrf',
+  'svc_device',
+  'svc_link',
+  'svc_pending',
+  'svc_codes',
+  'svc_done',
+]
 const MORE_COOKIES = ['svc_oauth', 'svc_stay', 'svc_session', 'svc_fresh', '__Host-svc_access', '__proto__', 'other']
 
 /** Most requests are usual in a part: otherwise none would reach a handler. */
