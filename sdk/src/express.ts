@@ -3,6 +3,7 @@ import type { HeaderRecord } from './request/source.ts'
 import type { User as SvcUser } from './user.ts'
 
 export { SvcUnavailableError } from './svc-unavailable-error.ts'
+export { userOf } from './guard/user-of.ts'
 export type { GuardOptions } from './guard/guard.ts'
 export type { User } from './user.ts'
 

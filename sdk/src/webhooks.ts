@@ -1,3 +1,4 @@
+import { readVariable } from './environment.ts'
 import { readEvent, type WebhookEvent } from './webhooks/event.ts'
 import { readHeaders } from './webhooks/headers.ts'
 import { importKey } from './webhooks/key.ts'
@@ -21,13 +22,13 @@ export interface WebhookOptions {
 
 /**
  * The event of a webhook, once its signature by Standard Webhooks and its time are checked. The body is that of the
- * request, byte for byte. With several secrets, one of them must have signed. Throws `WebhookVerificationError` for a
+ * request, byte for byte. The secret is `SVC_WEBHOOK_SECRET` where none is given. With several secrets, one of them must have signed. Throws `WebhookVerificationError` for a
  * request that is not to be trusted, and a `TypeError` for a call that can never succeed, as with an empty secret.
  */
 export const verifyWebhook = async (
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: HeadersLike | HeaderRecord,
-  secret: string | readonly string[],
+  secret: string | readonly string[] | undefined = readVariable('SVC_WEBHOOK_SECRET'),
   { toleranceSeconds = 300 }: WebhookOptions = {},
 ): Promise<WebhookEvent> => {
   const body = readBody(rawBody)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createGuard } from '../../sdk/src/guard/guard.ts'
+import { userOf } from '../../sdk/src/express.ts'
 import { createAuth, SvcUnavailableError } from '../../sdk/src/server.ts'
 import { PAGE_CASES } from '../support/client/page-cases.ts'
 
@@ -54,6 +55,10 @@ describe('an outage', () => {
     assert.ok(told.every((error) => error instanceof SvcUnavailableError))
     assert.equal(print.mock.callCount(), 0)
   })
+})
+
+test('userOf throws where no middleware found the user', () => {
+  assert.throws(() => userOf({}), { name: 'TypeError', message: /put requireUser\(\) in front/ })
 })
 
 describe('loginUrl', () => {

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test'
 import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { snippetsOf } from '../support/snippets.ts'
 import { installPackedSdk } from '../support/sdk/packed-sdk.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
@@ -103,7 +104,7 @@ import * as forFastify from '@svc/sdk/fastify'
 import * as forHono from '@svc/sdk/hono'
 
 export const app = express()
-app.use('/members', forExpress.requireUser({ auth }), (req, res) => void res.send(req.user?.email))
+app.use('/members', forExpress.requireUser({ auth }), (req, res) => void res.send([req.user?.email, forExpress.userOf(req).email]))
 
 export const server = fastify()
 server.get('/', { onRequest: forFastify.requireUser() }, async (request) => request.user?.username ?? '')
@@ -113,6 +114,9 @@ export const hono = new Hono()
 hono.get('/members', forHono.requireUser(), (c) => c.text(c.get('user').email))
 // @ts-expect-error here the user may be missing
 hono.get('/', forHono.loadUser(), (c) => c.text(c.get('user').email))
+export const members = new Hono<forHono.UserEnv>()
+members.use(forHono.requireUser())
+members.get('/', (c) => c.text(c.get('user').email))
 `
 
 const COMPILERS = {
@@ -127,6 +131,21 @@ const RUNS: [compiler: keyof typeof COMPILERS, module: string, moduleResolution:
   ['TypeScript 7', 'esnext', 'bundler', PROGRAM + WITH_FRAMEWORKS],
   ['TypeScript 5', 'node16', 'node16', PROGRAM],
 ]
+
+const STRICT = {
+  module: 'nodenext',
+  target: 'es2023',
+  lib: ['es2023', 'esnext.disposable', 'dom', 'dom.iterable'],
+  strict: true,
+  skipLibCheck: true,
+}
+
+/** What the documents leave to the application. */
+const GIVEN = `
+declare const request: Request
+declare function forget(userId: string): Promise<void>
+declare function saveName(userId: string, name: unknown): Promise<void>
+`
 
 /** The text of a bundle of one entry, without what the application has installed itself. */
 const bundle = async (code: string): Promise<string> => {
@@ -199,6 +218,40 @@ describe('the package @svc/sdk', () => {
       assert.deepEqual([run.stdout, run.status], ['', 0])
     })
   }
+
+  test('has types that accept the code of the documents under strict', () => {
+    const documents = [
+      'README.md',
+      'docs/read-the-user.md',
+      'docs/webhooks.md',
+      ...globSync('sdk/docs/*.md', { cwd: ROOT }),
+    ]
+    const programs = documents
+      .flatMap(snippetsOf)
+      .filter(({ language, code }) => /^jsx?$/.test(language) && code.includes("'@svc/sdk/"))
+    assert.ok(programs.length > 12)
+    const files = programs.map(({ document, code }, index) => {
+      const file = `${document.replaceAll(/\W/g, '-')}-${index}.tsx`
+      writeFileSync(path.join(folder, file), code)
+      return file
+    })
+    writeFileSync(path.join(folder, 'given.d.ts'), GIVEN)
+    writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
+    // The documents are JavaScript: their parameters have no types.
+    const compilerOptions = {
+      ...STRICT,
+      noImplicitAny: false,
+      noEmit: true,
+      jsx: 'react-jsx',
+      types: ['node', 'react'],
+    }
+    writeFileSync(
+      path.join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['given.d.ts', ...files] }),
+    )
+    const run = spawnSync(process.execPath, [COMPILERS['TypeScript 7']], { cwd: folder, encoding: 'utf8' })
+    assert.deepEqual([run.stdout, run.status], ['', 0])
+  })
 
   test('bundles an entry without the others', async () => {
     const express = await bundle(`import { requireUser } from '@svc/sdk/express'; console.log(requireUser)`)

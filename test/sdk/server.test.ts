@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
-import { AdminError, type Auth, createAuth, hasMfa, SvcUnavailableError } from '../../sdk/src/server.ts'
+import {
+  AdminError,
+  type Auth,
+  createAuth,
+  hasMfa,
+  type LambdaEvent,
+  SvcUnavailableError,
+} from '../../sdk/src/server.ts'
+import { createGuard } from '../../sdk/src/guard/guard.ts'
 import { currentUser, loggedIn, logOut, newPerson, signedUp } from '../support/client/accounts.ts'
 import type { UserAgent } from '../support/client/user-agent.ts'
 import { startServer } from '../support/network/http-server.ts'
@@ -54,6 +62,49 @@ describe('getUser', () => {
     })
     const answer = await fetch(url, { headers: { cookie } })
     assert.deepEqual(await answer.json(), user)
+  })
+
+  test('finds the user by an event of AWS Lambda, and leads back to its address', async () => {
+    const { agent } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    const pairs = cookieOf(agent).split('; ')
+    const cookie = pairs.join('; ')
+    const query = { b: ['1', '2'], c: ['d&e'] }
+    const events: Record<string, LambdaEvent> = {
+      'an HTTP API': {
+        requestContext: { http: { method: 'GET' } },
+        headers: { accept: 'text/html' },
+        cookies: pairs,
+        rawPath: '/a',
+        rawQueryString: 'b=1&b=2&c=d%26e',
+      },
+      'a REST API': {
+        requestContext: {},
+        headers: { Cookie: 'svc_access=another', Accept: 'text/html' },
+        multiValueHeaders: { Cookie: pairs, Accept: ['text/html'] },
+        path: '/a',
+        httpMethod: 'GET',
+        queryStringParameters: { b: '2', c: 'd&e' },
+        multiValueQueryStringParameters: query,
+      },
+      'a load balancer': {
+        requestContext: { elb: {} },
+        headers: { cookie, accept: 'text/html' },
+        path: '/a',
+        httpMethod: 'GET',
+        queryStringParameters: { b: '1&b=2', c: 'd%26e' },
+      },
+    }
+    const guard = createGuard({ auth })
+    for (const [name, event] of Object.entries(events)) {
+      assert.equal((await auth.getUser(event))?.id, id, name)
+      assert.equal(auth.loginUrl(event), '/auth/login?return_to=%2Fa%3Fb%3D1%26b%3D2%26c%3Dd%2526e', name)
+      const { cookies: _, multiValueHeaders: __, ...visitor } = { ...event, headers: { accept: 'text/html' } }
+      assert.equal((await guard.requireUser(visitor)).refusal?.status, 303, name)
+      const post = { ...visitor, httpMethod: 'POST', requestContext: { http: { method: 'POST' } } }
+      assert.equal((await guard.requireUser(post)).refusal?.status, 401, name)
+    }
+    assert.equal(await auth.getUser({ requestContext: {}, headers: null }), null)
   })
 
   test('gives null without a cookie, with a forged one, and from the first request after a logout', async () => {
@@ -169,6 +220,21 @@ describe('getUser', () => {
     }
     await refusal(createAuth({ url: 'http://127.0.0.1:1' }).getUser(requestWith('svc_access=a')))
   })
+})
+
+test('getAccessToken is the token of the request, under either name, and none where there are two', async () => {
+  const { agent } = await signedUp(service)
+  const token = agent.cookies.get('svc_access') ?? ''
+  assert.equal(auth.getAccessToken(requestWith(cookieOf(agent))), token)
+  assert.equal((await auth.verifyAccessToken(auth.getAccessToken(requestWith(cookieOf(agent))) ?? '')).iss, service.url)
+  const found = [
+    '__Host-svc_access=a; svc_access=b',
+    'svc_access=a; svc_access=b',
+    'xsvc_access=a',
+    'svc_access=',
+    '',
+  ].map((cookie) => auth.getAccessToken({ headers: { cookie } }))
+  assert.deepEqual(found, ['a', undefined, undefined, undefined, undefined])
 })
 
 describe('checkSession', () => {

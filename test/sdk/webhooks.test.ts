@@ -189,6 +189,13 @@ describe('the time', () => {
   })
 })
 
+test('the secret is SVC_WEBHOOK_SECRET where none is given', async (t) => {
+  t.after(() => delete process.env.SVC_WEBHOOK_SECRET)
+  await assert.rejects(verifyWebhook(BODY, signed()), { name: 'TypeError', message: /SVC_WEBHOOK_SECRET/ })
+  process.env.SVC_WEBHOOK_SECRET = SECRET
+  assert.deepEqual(await verifyWebhook(BODY, signed()), await verifyWebhook(BODY, signed(), SECRET))
+})
+
 describe('a mistake in the call is a TypeError', () => {
   const unset = undefined as unknown as string
   const calls: Record<string, () => Promise<unknown>> = {

@@ -1,5 +1,6 @@
 import { loginUrl, stepUpUrl } from '../request/login-url.ts'
 import type { RequestSource } from '../request/source.ts'
+import { accessTokenOf } from '../request/svc-cookies.ts'
 import type { User } from '../user.ts'
 import { askOnce } from './ask-once.ts'
 import { createSessionCheck } from './check-session.ts'
@@ -14,6 +15,11 @@ export interface Auth {
    * later, for connections that last. Throws `SvcUnavailableError` when svc cannot say.
    */
   getUser(source: RequestSource): Promise<User | null>
+  /**
+   * The access token of a request, to hand it to another service or to `verifyAccessToken`; undefined where there is
+   * none. It is not verified.
+   */
+  getAccessToken(source: RequestSource): string | undefined
   /**
    * The claims of an access token, verified with the cached keys of svc. Throws `AccessTokenError`, or
    * `SvcUnavailableError` when the keys cannot be fetched. Whether the session has ended, only `getUser` knows.
@@ -47,6 +53,7 @@ export const createAuth = (options: AuthOptions = {}): Auth => {
       }
       return askOnce(settings.requireUrl(), source, () => findUser(settings, source))
     },
+    getAccessToken: accessTokenOf,
     verifyAccessToken: createVerifier(settings),
     checkSession: createSessionCheck(settings),
     loginUrl,

@@ -1,3 +1,5 @@
+import { isLambdaEvent, type LambdaEvent, requestOfEvent } from './lambda-event.ts'
+
 /** Headers as Fetch has them. */
 export interface HeadersLike {
   get(name: string): string | null
@@ -16,16 +18,20 @@ export interface RequestLike {
 }
 
 /** What a function of the SDK takes as the request of a user. */
-export type RequestSource = RequestLike | HeadersLike
+export type RequestSource = RequestLike | HeadersLike | LambdaEvent
 
-const hasHeaders = (source: RequestSource): source is RequestLike => 'headers' in source
+/** The request, or undefined for headers alone. */
+const requestOf = (source: RequestSource): RequestLike | undefined => {
+  if (isLambdaEvent(source)) return requestOfEvent(source)
+  return 'headers' in source ? source : undefined
+}
 
 const isFetchHeaders = (headers: HeadersLike | HeaderRecord): headers is HeadersLike =>
   typeof headers.get === 'function'
 
 /** One header of a request, repeated fields joined; undefined when there is none. */
 export const headerOf = (source: RequestSource, name: string): string | undefined => {
-  const headers = hasHeaders(source) ? source.headers : source
+  const headers = requestOf(source)?.headers ?? (source as HeadersLike)
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined
   // Node has lower-case names; events of functions in a cloud have them as they were sent.
   const values = Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []))
@@ -34,9 +40,9 @@ export const headerOf = (source: RequestSource, name: string): string | undefine
 
 /** The address of a request as its client sent it; undefined where there are headers alone. */
 export const addressOf = (source: RequestSource): string | undefined => {
-  if (!hasHeaders(source)) return undefined
-  return source.originalUrl ?? source.url
+  const request = requestOf(source)
+  return request?.originalUrl ?? request?.url
 }
 
 /** The method of a request; `GET` where there are headers alone. */
-export const methodOf = (source: RequestSource): string => (hasHeaders(source) ? (source.method ?? 'GET') : 'GET')
+export const methodOf = (source: RequestSource): string => requestOf(source)?.method ?? 'GET'
