@@ -3,10 +3,10 @@
 // Plain JavaScript that any Node can read: it says what is missing instead of failing with a syntax error.
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 16)) {
-  process.stderr.write(
-    `svc needs Node 24.16 or later, and this is ${process.version}.\n` +
-      'In a checkout, "npm ci" brings the right one, and "npm start" or "npm run svc -- ARGS" uses it.\n',
-  )
+  const { existsSync } = await import('node:fs')
+  process.stderr.write(`svc needs Node 24.16 or later, and this is ${process.version}.\n`)
+  if (existsSync(new URL('../src/main.ts', import.meta.url)))
+    process.stderr.write('Here "npm ci" brings the right one, and "npm start" or "npm run svc -- ARGS" uses it.\n')
   process.exit(78)
 }
 

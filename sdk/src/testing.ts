@@ -1,4 +1,5 @@
 export type { NewUser, SignedIn, SignInCookie, TestUser } from './testing/accounts.ts'
+export type { Scope } from './testing/api-keys.ts'
 export type { Arrivals } from './testing/arrivals.ts'
 export type { Message } from './testing/message.ts'
 export { type StartSvcOptions, startSvc, type TestSvc } from './testing/start-svc.ts'

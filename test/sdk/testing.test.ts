@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import { createAdmin } from '../../sdk/src/admin.ts'
 import { createAuth } from '../../sdk/src/server.ts'
 import { startSvc } from '../../sdk/src/testing.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
@@ -62,6 +63,43 @@ describe('startSvc', () => {
     assert.deepEqual(access, { ...form, value, expires })
     assert.ok(!cookie.includes('svc_refresh'), 'a browser keeps it from the application')
     assert.ok(cookies.some(({ name, path }) => name === 'svc_refresh' && path === '/auth'))
+  })
+
+  test('creates users who are not verified or disabled, keys with scopes, and the server API', async () => {
+    const unverified = await svc.createUser({ emailVerified: false, roles: ['editor'] })
+    const disabled = await svc.createUser({ disabled: true })
+    const both = await svc.createUser({ emailVerified: false, disabled: true })
+    const auth = createAuth({ url: svc.url })
+    const { cookie } = await svc.signIn(unverified)
+    const found = await auth.getUser({ headers: { cookie } })
+    assert.deepEqual([found?.emailVerified, found?.roles, found?.username], [false, ['editor'], unverified.username])
+    const verified = await svc.signIn(await svc.createUser())
+    assert.equal((await auth.getUser({ headers: { cookie: verified.cookie } }))?.emailVerified, true)
+    for (const user of [disabled, both]) await assert.rejects(svc.signIn(user), /could not sign in: 40\d \S/)
+    assert.deepEqual(
+      [unverified, disabled, both].map((user) => user.disabled),
+      [false, true, true],
+    )
+    const { users, audit } = await svc.admin()
+    assert.deepEqual([(await users.get(both.id)).email_verified, (await users.get(both.id)).disabled], [false, true])
+    assert.ok((await audit.list()).events.length > 0)
+    const reader = createAdmin({ url: svc.url, apiKey: await svc.createApiKey('users:read') })
+    assert.equal((await reader.users.get(disabled.id)).disabled, true)
+    await assert.rejects(reader.users.delete(disabled.id), { name: 'AdminError', code: 'forbidden' })
+  })
+
+  test('runs svc on the Node that SVC_NODE names, and says so where it is too old', async (t) => {
+    const folder = temporaryDirectory(t)
+    const node = path.join(folder, 'node')
+    writeFileSync(node, '#!/bin/sh\necho "svc needs Node 24.16 or later, and this is v22.23.3." >&2\nexit 78\n', {
+      mode: 0o755,
+    })
+    t.after(() => delete process.env.SVC_NODE)
+    process.env.SVC_NODE = node
+    await assert.rejects(startSvc(), /svc needs Node 24\.16 or later, and this is v22\.23\.3\.\n.*SVC_NODE: the path/)
+    process.env.SVC_NODE = process.execPath
+    await using other = await startSvc()
+    assert.ok(other.url)
   })
 
   test('says why a user cannot sign in', async () => {

@@ -395,7 +395,7 @@ export const WRONG_STATES: Record<string, string> = {
   'first password refused': 'new_password',
   'name of a passkey refused': 'name-text1',
   'forgot password refused': 'email',
-  'this was not me, a wrong recovery code': 'code',
+  'this was not me, a wrong recovery code': 'recovery_code',
   'this was not me, a bad password': 'password',
   'reset password refused': 'password',
   'reset with a recovery code, refused': 'recovery_code',

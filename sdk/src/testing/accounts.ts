@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Admin } from '../admin.ts'
 import type { Account } from '../user.ts'
 import { runSvc, type SvcCommand } from './svc-process.ts'
 
@@ -8,6 +9,10 @@ export interface NewUser {
   username?: string
   password?: string
   roles?: string[]
+  /** True by default. */
+  emailVerified?: boolean
+  /** False by default. */
+  disabled?: boolean
 }
 
 /** A user with the password, so that a test can sign in. */
@@ -35,21 +40,39 @@ export interface SignedIn {
   cookies: SignInCookie[]
 }
 
-/** Creates an account whose email is verified, as `svc users create` does. */
-export const createUser = async (command: Omit<SvcCommand, 'args'>, given: NewUser): Promise<TestUser> => {
-  const {
-    email = `user-${randomUUID()}@example.com`,
-    username,
-    password = `password ${randomUUID()}`,
-    roles = [],
-  } = given
+interface Creation {
+  command: Omit<SvcCommand, 'args'>
+  admin: () => Promise<Admin>
+}
+
+/** Creates an account: with a verified email as `svc users create` does, another one by the server API. */
+export const createUser = async ({ command, admin }: Creation, given: NewUser): Promise<TestUser> => {
+  const { email = `user-${randomUUID()}@example.com`, password = `password ${randomUUID()}` } = given
+  const user = { ...given, email, password }
+  const account =
+    given.emailVerified === false ? await createUnverified(await admin(), user) : await create(command, user)
+  if (given.disabled) await runSvc({ ...command, args: ['users', 'disable', account.id] })
+  return { ...account, password, disabled: given.disabled ?? false }
+}
+
+type WholeUser = NewUser & { email: string; password: string }
+
+const createUnverified = async (admin: Admin, user: WholeUser): Promise<Account> => {
+  const { email, password, username, roles = [] } = user
+  const given = { email, password, roles, ...(username !== undefined && { username }), email_verified: false }
+  const { id, username: name, disabled, created_at } = await admin.users.create(given)
+  return { id, email, username: name, roles, disabled, created_at }
+}
+
+const create = async (command: Creation['command'], user: WholeUser): Promise<Account> => {
+  const { email, password, username, roles = [] } = user
   const options = [
     ...(username === undefined ? [] : ['--username', username]),
     ...roles.flatMap((role) => ['--role', role]),
   ]
   const args = ['users', 'create', '--json', ...options, '--email', email]
   const output = await runSvc({ ...command, args }, `${password}\n`)
-  return { ...(JSON.parse(output) as Account), password }
+  return JSON.parse(output) as Account
 }
 
 const readCookie = (line: string, domain: string): SignInCookie => {

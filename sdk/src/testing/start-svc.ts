@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { Admin } from '../admin.ts'
 import { createUser, type NewUser, type SignedIn, signIn, type TestUser } from './accounts.ts'
+import { createKeys, type Scope } from './api-keys.ts'
 import type { Arrivals } from './arrivals.ts'
 import { findSvc } from './find-svc.ts'
 import { startMailServer } from './mail-server.ts'
@@ -23,6 +25,10 @@ export interface TestSvc extends AsyncDisposable {
   url: string
   /** Creates an account; what is left out is made up. */
   createUser(user?: NewUser): Promise<TestUser>
+  /** Makes a key of the server API; with all scopes where none is named. */
+  createApiKey(...scopes: Scope[]): Promise<string>
+  /** The server API, as `createAdmin` of `@svc/sdk/admin` with a key of all scopes. */
+  admin(): Promise<Admin>
   /** Signs a user in, by the login form. */
   signIn(user: Pick<TestUser, 'email' | 'password'>): Promise<SignedIn>
   /** The messages that svc has sent. */
@@ -89,6 +95,7 @@ export const startSvc = async ({ env = {} }: StartSvcOptions = {}): Promise<Test
     for (const one of [svc, mail, receiver]) one.unref()
     const url = `http://localhost:${port}`
     const { hostname } = new URL(settings.SVC_BASE_URL ?? url)
+    const keys = createKeys(launch, url)
     const stop = async (): Promise<void> => {
       await svc.stop()
       stopServers()
@@ -96,7 +103,8 @@ export const startSvc = async ({ env = {} }: StartSvcOptions = {}): Promise<Test
     }
     return {
       url,
-      createUser: (user = {}) => createUser(launch, user),
+      ...keys,
+      createUser: (user = {}) => createUser({ command: launch, ...keys }, user),
       signIn: (user) => signIn(url, hostname, user),
       messages: mail.messages,
       webhooks: receiver.webhooks,

@@ -20,14 +20,20 @@ const SERVING = '"svc is serving"'
 const PATIENCE_MS = 60_000
 const STOP_PATIENCE_MS = 2000
 
-// Other runtimes run tests as well; svc needs Node.
-const NODE = 'bun' in process.versions || 'deno' in process.versions ? 'node' : process.execPath
+// Other runtimes run tests as well, and other versions of Node; svc needs one that is new enough.
+const findNode = (): string => {
+  const isNode = !('bun' in process.versions || 'deno' in process.versions)
+  return process.env.SVC_NODE || (isNode ? process.execPath : 'node')
+}
+
+const TOO_OLD = /svc needs Node .*/
+const ADVICE = 'Tests that run on an older one name another by SVC_NODE: the path of its program.'
 
 const spawnSvc = ({ args, bin, folder, env }: SvcCommand): ChildProcess => {
   const file = realpathSync(bin)
-  const [command, ...before] = file.endsWith('.js') ? [NODE, file] : [bin]
+  const [command, ...before] = file.endsWith('.js') ? [findNode(), file] : [bin]
   const passedOn = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]))
-  return spawn(command ?? NODE, [...before, ...args], { cwd: folder, env: { ...passedOn, ...env }, stdio: 'pipe' })
+  return spawn(command ?? bin, [...before, ...args], { cwd: folder, env: { ...passedOn, ...env }, stdio: 'pipe' })
 }
 
 const readAll = async (stream: Readable | null): Promise<string> => (stream ? text(stream) : '')
@@ -78,7 +84,10 @@ export const serve = async (command: Omit<SvcCommand, 'args'>): Promise<Serving>
       void stop().then(() => reject(new Error(`${reason}:\n${logs}`, { cause })))
     }
     child.once('error', (error) => fail('svc did not start', error))
-    child.once('exit', (code) => fail(`svc did not start (exit ${code})`))
+    child.once('close', (code) => {
+      if (TOO_OLD.test(logs)) logs = `${TOO_OLD.exec(logs)?.[0]}\n${ADVICE}`
+      fail(`svc did not start (exit ${code})`)
+    })
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         logs += text
