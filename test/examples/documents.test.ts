@@ -57,6 +57,8 @@ describe('curl', () => {
     test('docs/server-api.md and docs/audit.md: each request succeeds', async () => {
       const one = await signedUp(svc)
       const other = await signedUp(svc)
+      // Their session is ended by nothing but its own request.
+      const third = await signedUp(svc)
       const user = (await one.agent.get('/auth/api/v1/user')).json<{ id: string }>()
       const otherUser = (await other.agent.get('/auth/api/v1/user')).json<{ id: string }>()
       const { key } = await createBackend(svc, [
@@ -66,14 +68,12 @@ describe('curl', () => {
         'sessions:write',
         'audit:read',
       ])
-      const session = await createUserAgent(svc).get(`/auth/api/v2/users/${otherUser.id}/sessions`, {
-        authorization: `Bearer ${key}`,
-      })
+      const { headers } = await third.agent.get('/auth/api/v1/user')
       const env = {
         API_KEY: key,
         USER_ID: user.id,
         OTHER_USER_ID: otherUser.id,
-        SESSION_ID: session.json<{ sessions: { id: string }[] }>().sessions[0]?.id ?? '',
+        SESSION_ID: String(headers['x-svc-user-sid']),
         REQUEST_ID: 'request-1',
       }
       const requests = [...snippetsOf('docs/audit.md'), ...snippetsOf('docs/server-api.md')].filter(({ code }) =>
