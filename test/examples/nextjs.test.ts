@@ -21,6 +21,9 @@ const LINKS: Record<string, (page: Page, path: string) => Promise<void>> = {
 /** A page that `authProxy` protects, too, and one that asks alone. */
 const PAGES = { '/notes': /^Notes of /, '/profile': /^Profile of / }
 
+const htmlFor = async (url: string, cookie: string): Promise<string> =>
+  (await fetch(url, { headers: { cookie } })).text()
+
 const tests = ({ url, svc }: RunningExample): void => {
   const open = async (t: TestContext) => {
     const context = await browser.newContext({ baseURL: url })
@@ -56,8 +59,7 @@ const tests = ({ url, svc }: RunningExample): void => {
 
   test('the page that the server sends says already who is signed in, and who is not', async () => {
     const { agent, person } = await signedUp(svc)
-    const htmlFor = async (cookie: string): Promise<string> => (await fetch(url, { headers: { cookie } })).text()
-    const [user, visitor] = [await htmlFor(agent.cookies.header('/') ?? ''), await htmlFor('')]
+    const [user, visitor] = [await htmlFor(url, agent.cookies.header('/') ?? ''), await htmlFor(url, '')]
     assert.deepEqual([user.includes(`${person.username}<!-- -->. <a`), user.includes('Log in</a>')], [true, false])
     assert.deepEqual([visitor.includes('Hello, '), visitor.includes('Log in</a>')], [false, true])
   })
