@@ -14,6 +14,7 @@ export const preload = async (): Promise<void> => {
     import('./api/v2/create-link.ts'),
     import('./api/v2/reset-second-factors.ts'),
     import('./api/v2/sessions.ts'),
+    import('./api/v2/find-session.ts'),
     import('./api/v2/list-audit.ts'),
     import('../audit/reading.ts'),
     import('./browser/login.ts'),

@@ -68,6 +68,7 @@ test('a wrong setting is named with what it accepts', () => {
   assert.throws(() => createAuth(), /^TypeError: SVC_URL must be/)
   process.env.SVC_API_KEY = 'secret'
   assert.throws(() => createAdmin({ url: 'http://svc:8080' }), /^TypeError: SVC_API_KEY must be a key/)
+  delete process.env.SVC_API_KEY
   assert.ok(createAuth({ url: 'http://svc:8080/' }), 'the option counts, and a slash at its end is no path')
 })
 

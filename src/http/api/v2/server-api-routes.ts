@@ -28,7 +28,7 @@ export const createServerApiRoutes = (deps: RouteDeps) => {
     sessions: {
       list: routeOnDemand(async () => (await sessions()).list),
       endAll: routeOnDemand(async () => (await sessions()).endAll),
-      find: routeOnDemand(async () => (await sessions()).find),
+      find: routeOnDemand(async () => (await import('./find-session.ts')).createFindSession(deps)),
       end: routeOnDemand(async () => (await sessions()).end),
     },
   }

@@ -1,12 +1,11 @@
 import { AppError } from '../../../lib/errors.ts'
-import { toTimestamp } from '../../../lib/time.ts'
-import type { Session } from '../../../sessions/sessions.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, json, noContent } from '../../response.ts'
 import type { Documentation } from '../../route.ts'
 import { failure } from '../schemas.ts'
 import { refToV2 } from './schemas.ts'
+import { toSessionJson } from './session-json.ts'
 
 /** The routes of the server API about sessions (CONTRACT.md 10.3). */
 export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) => ({
@@ -25,7 +24,7 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
       const { id = '' } = parameters
       if (!(await users.find(id))) throw new AppError('not_found', 'There is no such user.')
       const { sessions: found } = await sessions.list(id, ALL)
-      return json(200, JSON.stringify({ sessions: found.map(toJson) }))
+      return json(200, JSON.stringify({ sessions: found.map(toSessionJson) }))
     },
   },
 
@@ -42,24 +41,6 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
       const count = await sessions.endAll(id, context)
       accountLog.record(context, { event: 'session_end', userId: id, count })
       return noContent
-    },
-  },
-
-  find: {
-    documentation: {
-      operationId: 'findSession',
-      summary: 'A live session, which ends unless it is renewed',
-      tag: 'Sessions',
-      responses: {
-        200: { description: 'The session', schema: refToV2('Session') },
-        404: failure('`not_found`: there is no such session, or it has ended'),
-      },
-    } satisfies Documentation,
-
-    async handle({ parameters }: RequestContext): Promise<HttpResponse> {
-      const session = await sessions.find(parameters.id ?? '')
-      if (!session) throw new AppError('not_found', 'There is no such session, or it has ended.')
-      return json(200, JSON.stringify(toJson(session)))
     },
   },
 
@@ -81,13 +62,3 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
 })
 
 const ALL = Number.MAX_SAFE_INTEGER
-
-const toJson = (session: Session) => ({
-  id: session.id,
-  user_id: session.userId,
-  created_at: toTimestamp(session.createdAtMs),
-  last_seen_at: toTimestamp(session.lastSeenAtMs),
-  expires_at: toTimestamp(session.expiresAtMs),
-  user_agent: session.userAgent,
-  address: session.address,
-})
