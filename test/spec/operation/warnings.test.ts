@@ -323,7 +323,7 @@ describe('§8.2 a misspelt setting', { concurrency: 3 }, () => {
       SVC_OAUTH_GOOGLE_CLIENT_SECRET: 'x',
     }
     const names = [...Object.keys(meant), ...unlike]
-    const ofSdk = { SVC_URL: 'http://127.0.0.1:8080', SVC_API_KEY: 'x', SVC_BIN: 'x' }
+    const ofSdk = { SVC_URL: 'http://127.0.0.1:8080', SVC_API_KEY: 'x', SVC_BIN: 'x', SVC_NODE: 'x' }
     const unknown = Object.fromEntries(names.map((name) => [name, 'x']))
     const warnings = await warningsOf(t, { ...google, ...unknown, ...ofSdk })
     for (const [name, right] of Object.entries(meant)) {
