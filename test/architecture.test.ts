@@ -8,7 +8,7 @@ import { databasesOf } from './support/database/test-databases.ts'
 const SOURCE = path.join(import.meta.dirname, '../src')
 const SDK_SOURCE = path.join(import.meta.dirname, '../sdk/src')
 /** Its one dependency, and the frameworks that an application has anyway. */
-const SDK_PACKAGES = /^(?:jose|fastify|hono|next\/\w+)$/
+const SDK_PACKAGES = /^(?:jose|fastify|hono|react|next\/\w+\.js)$/
 
 interface SourceFile {
   /** Below `src/`, with slashes. */

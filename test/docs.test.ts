@@ -62,7 +62,7 @@ const findUnknownSettings = (name: string, text: string): string[] =>
     .map((setting) => `${name}: ${setting}`)
 
 /** Variables of applications and of the SDK. */
-const OF_SDK = ['SVC_API_KEY', 'SVC_BIN', 'SVC_URL']
+const OF_SDK = ['SVC_API_KEY', 'SVC_BIN', 'SVC_NODE', 'SVC_URL']
 
 const isSetting = (variable: string): boolean => {
   if (OF_SDK.includes(variable)) return true

@@ -6,7 +6,7 @@ import { SETTINGS, type Setting } from './settings.ts'
 
 const PREFIX = 'SVC_'
 /** Of the SDK, which may share a `.env` with svc. */
-const OF_SDK = ['SVC_API_KEY', 'SVC_BIN', 'SVC_URL']
+const OF_SDK = ['SVC_API_KEY', 'SVC_BIN', 'SVC_NODE', 'SVC_URL']
 const looksLikeSetting = (name: string): boolean => /^SVC_(?!TEST_)/i.test(name)
 
 /** A warning for each variable that begins with `SVC_` and is no setting, with the setting that was probably meant. */

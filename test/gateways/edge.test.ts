@@ -18,7 +18,9 @@ const HOST = `Host: ${new URL(PUBLIC_ORIGIN).host}`
 
 /** The headers that name a user, today or before 0.1.0. */
 const IDENTITY = [
-  ...['Id', 'Email', 'Username', 'Roles', 'Email-Verified', 'Amr', 'Auth-Time', 'Sid'].map((name) => `X-Svc-User-${name}`),
+  ...['Id', 'Email', 'Username', 'Roles', 'Email-Verified', 'Amr', 'Auth-Time', 'Sid'].map(
+    (name) => `X-Svc-User-${name}`,
+  ),
   ...['Login', 'Email', 'Username', 'Roles', 'Email-Verified', 'Amr'].map((name) => `X-Svc-${name}`),
   ...['User', 'Email', 'Name', 'Groups'].map((name) => `Remote-${name}`),
 ]

@@ -44,6 +44,11 @@ const refusal = async (promise: Promise<unknown>): Promise<SvcUnavailableError> 
   return error
 }
 
+/** As fetch of Cloudflare Workers before 2024-11-11. */
+const refuseCache = (init?: RequestInit): void => {
+  if (init?.cache !== undefined) throw new Error("The 'cache' field on 'RequestInitializerDict' is not implemented.")
+}
+
 describe('getUser', () => {
   test('finds the user by a Request, the request of Node, Headers, or an object with headers', async (t) => {
     const { agent } = await signedUp(service)
@@ -150,12 +155,8 @@ describe('getUser', () => {
   test('asks where fetch knows no caches, as that of Cloudflare Workers before 2024-11-11', async (t) => {
     const recorder = await startRecorder(t)
     const { Request: Genuine, fetch: genuine } = globalThis
-    const refuse = (init?: RequestInit): void => {
-      if (init?.cache !== undefined)
-        throw new Error("The 'cache' field on 'RequestInitializerDict' is not implemented.")
-    }
     t.mock.method(globalThis, 'fetch', (input: string, init?: RequestInit) => {
-      refuse(init)
+      refuseCache(init)
       return genuine(input, init)
     })
     t.mock.property(
@@ -163,7 +164,7 @@ describe('getUser', () => {
       'Request',
       class extends Genuine {
         constructor(input: string, init?: RequestInit) {
-          refuse(init)
+          refuseCache(init)
           super(input, init)
         }
       },
@@ -237,10 +238,10 @@ test('getAccessToken is the token of the request, under either name, and none wh
   assert.deepEqual(found, ['a', undefined, undefined, undefined, undefined])
 })
 
-describe('checkSession', () => {
-  const keyWith = async (scope: string): Promise<string> =>
-    (await service.cli(['api-keys', 'create', scope.replace(':', '-'), '--scope', scope])).stdout.trim()
+const keyWith = async (scope: string): Promise<string> =>
+  (await service.cli(['api-keys', 'create', scope.replace(':', '-'), '--scope', scope])).stdout.trim()
 
+describe('checkSession', () => {
   test('tells a connection that lasts whether the session of its user lives, past the end of its access token', async () => {
     const { url } = service
     const { checkSession, getUser } = createAuth({ url, apiKey: await keyWith('sessions:read') })

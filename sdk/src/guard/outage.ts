@@ -13,8 +13,8 @@ let printedAtMs: number | undefined
 // The messages of the causes say more: "fetch failed" has the address that refused the connection behind it.
 const reasonsOf = (error: unknown): string[] => {
   if (!(error instanceof Error)) return []
-  const { code } = error as { code?: unknown }
-  return [error.message || String(code ?? error.name), ...reasonsOf(error.cause)]
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  return [error.message || code, ...reasonsOf(error.cause)]
 }
 
 /** Prints an outage that is answered in place of the application, once in ten seconds. */

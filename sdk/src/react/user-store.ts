@@ -22,7 +22,7 @@ export const createUserStore = (rendered: KnownUser): UserStore => {
   // What the server says of nobody may be of an access token that has run out: the cookies know better.
   let user: KnownUser = rendered ?? undefined
   let questions = 0
-  let stop = (): void => {}
+  let stop: (() => void) | undefined
 
   const read = (): KnownUser => (isSignedIn() ? user : null)
 
@@ -63,7 +63,7 @@ export const createUserStore = (rendered: KnownUser): UserStore => {
         askIfNeeded()
       }
       return () => {
-        if (listeners.delete(listener) && listeners.size === 0) stop()
+        if (listeners.delete(listener) && listeners.size === 0) stop?.()
       }
     },
     take(told) {

@@ -13,8 +13,8 @@ const pairsOf = (source: RequestSource): string[] =>
 export const svcCookiesOf = (source: RequestSource): string => pairsOf(source).join('; ')
 
 /**
- * The access token of a request, not verified; undefined where there is none. Where there are two, one of them is of
- * somebody else, and svc takes neither.
+ * The access token of a request, not verified; undefined where there is none. Where there are two, one of them may
+ * be an attacker's, and svc takes neither.
  */
 export const accessTokenOf = (source: RequestSource): string | undefined => {
   for (const name of ['__Host-svc_access', 'svc_access']) {

@@ -159,6 +159,7 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
       [help, 'The database', 'migrate'],
       [users, 'Change', 'set-roles'],
       [users, 'Close', 'delete'],
+      [users, 'Help', 'help'],
     ] as const)
       assert.match(text, new RegExp(`^${group}:\\n(?: {2}.*\\n)*? {2}${command} `, 'm'))
     const scopes = await runCommandOf(service, ['api-keys', 'create', '--help'])

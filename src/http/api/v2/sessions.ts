@@ -8,18 +8,46 @@ import type { Documentation } from '../../route.ts'
 import { failure } from '../schemas.ts'
 import { refToV2 } from './schemas.ts'
 
+const DOCUMENTATION = {
+  list: {
+    operationId: 'listSessions',
+    summary: 'The live sessions of a user, the last seen first',
+    tag: 'Sessions',
+    responses: {
+      200: { description: 'The sessions', schema: refToV2('SessionList') },
+      404: failure('`not_found`: there is no such user'),
+    },
+  },
+
+  endAll: {
+    operationId: 'endSessions',
+    summary: 'Ends all sessions of a user, on every replica at once',
+    tag: 'Sessions',
+    responses: { 204: { description: 'The user has no session any more' } },
+  },
+
+  find: {
+    operationId: 'findSession',
+    summary: 'A live session, which ends unless it is renewed',
+    tag: 'Sessions',
+    responses: {
+      200: { description: 'The session', schema: refToV2('Session') },
+      404: failure('`not_found`: there is no such session, or it has ended'),
+    },
+  },
+
+  end: {
+    operationId: 'endSession',
+    summary: 'Ends a session, on every replica at once',
+    tag: 'Sessions',
+    responses: { 204: { description: 'The session has ended, now or before' } },
+  },
+} satisfies Record<string, Documentation>
+
 /** The routes of the server API about sessions (CONTRACT.md 10.3). */
 export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) => ({
   list: {
-    documentation: {
-      operationId: 'listSessions',
-      summary: 'The live sessions of a user, the last seen first',
-      tag: 'Sessions',
-      responses: {
-        200: { description: 'The sessions', schema: refToV2('SessionList') },
-        404: failure('`not_found`: there is no such user'),
-      },
-    } satisfies Documentation,
+    documentation: DOCUMENTATION.list,
 
     async handle({ parameters }: RequestContext): Promise<HttpResponse> {
       const { id = '' } = parameters
@@ -30,12 +58,7 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
   },
 
   endAll: {
-    documentation: {
-      operationId: 'endSessions',
-      summary: 'Ends all sessions of a user, on every replica at once',
-      tag: 'Sessions',
-      responses: { 204: { description: 'The user has no session any more' } },
-    } satisfies Documentation,
+    documentation: DOCUMENTATION.endAll,
 
     async handle(context: RequestContext): Promise<HttpResponse> {
       const { id = '' } = context.parameters
@@ -46,15 +69,7 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
   },
 
   find: {
-    documentation: {
-      operationId: 'findSession',
-      summary: 'A live session, which ends unless it is renewed',
-      tag: 'Sessions',
-      responses: {
-        200: { description: 'The session', schema: refToV2('Session') },
-        404: failure('`not_found`: there is no such session, or it has ended'),
-      },
-    } satisfies Documentation,
+    documentation: DOCUMENTATION.find,
 
     async handle({ parameters }: RequestContext): Promise<HttpResponse> {
       const session = await sessions.find(parameters.id ?? '')
@@ -64,12 +79,7 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
   },
 
   end: {
-    documentation: {
-      operationId: 'endSession',
-      summary: 'Ends a session, on every replica at once',
-      tag: 'Sessions',
-      responses: { 204: { description: 'The session has ended, now or before' } },
-    } satisfies Documentation,
+    documentation: DOCUMENTATION.end,
 
     async handle(context: RequestContext): Promise<HttpResponse> {
       const { id = '' } = context.parameters
