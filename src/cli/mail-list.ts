@@ -25,7 +25,11 @@ export const addMailList = (mail: Command, { loadConfig }: CommandContext): void
   withJson(list).action(({ limit, failed, json }: ListOptions) =>
     withCore(loadConfig(), async (core) => {
       const messages = await core.mail.list(limit, failed)
-      const listing = { columns: MAIL_COLUMNS, toJson: messageToJson, empty: 'there are no messages' }
+      const listing = {
+        columns: MAIL_COLUMNS,
+        toJson: messageToJson,
+        empty: `there are no ${failed ? 'failed ' : ''}messages`,
+      }
       await printList([messages], listing, json)
     }),
   )

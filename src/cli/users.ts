@@ -48,4 +48,5 @@ export const addUsers = (program: Command, context: CommandContext): void => {
   addUsersDisable(users, context)
   addUsersEnable(users, context)
   addUsersDelete(users, context)
+  users.commandsGroup('Help:').helpCommand('help [command]', 'show help for a command')
 }

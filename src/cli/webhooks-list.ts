@@ -27,7 +27,8 @@ export const addWebhooksList = (webhooks: Command, { loadConfig }: CommandContex
       const latest = await events.list(limit, failed)
       const attempts = Map.groupBy(json ? await events.listAttempts(limit, failed) : [], ({ eventId }) => eventId)
       const toJson = (event: OutboxEvent) => eventToJson(event, attempts.get(event.id) ?? [])
-      await printList([latest], { columns: EVENT_COLUMNS, toJson, empty: 'there are no webhook events' }, json)
+      const empty = `there are no ${failed ? 'failed ' : ''}webhook events`
+      await printList([latest], { columns: EVENT_COLUMNS, toJson, empty }, json)
     }),
   )
 }

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { startEchoApplication } from '../support/gateway/echo-application.ts'
 import { startGateway } from '../support/gateway/gateway.ts'
-import { replaced } from '../support/gateway/gateway-configuration.ts'
+import { ALL_GATEWAYS, replaced } from '../support/gateway/gateway-configuration.ts'
 import { createAuthority } from '../support/network/certificates.ts'
 import { freePort } from '../support/network/free-port.ts'
 import { startService } from '../support/service/service.ts'
@@ -137,10 +137,18 @@ const startNginx = (t: TestContext, change: (folder: string) => Change = () => (
   return startGateway('nginx', { svc: svc.port, app, gateway, folder, t, change: change(folder) })
 }
 
+describe('svc doctor', { concurrency: false }, () => {
+  for (const name of ALL_GATEWAYS) {
+    test(`finds nothing with the documented configuration of ${name}`, async (t) => {
+      await startGateway(name, { svc: svc.port, app, gateway, t })
+      assert.deepEqual(await examine(), [])
+    })
+  }
+})
+
 describe('svc doctor behind nginx', { concurrency: false }, () => {
-  test('finds nothing with the documented configuration', async (t) => {
+  test('says that it has found nothing', async (t) => {
     await startNginx(t)
-    assert.deepEqual(await examine(), [])
     const { code, stdout } = await svc.cli(['doctor'])
     assert.equal(code, 0)
     assert.equal(stdout, `http://localhost:${gateway}: nothing to complain about.\n`)

@@ -37,6 +37,18 @@ test('links of the packed documents lead to files of the package', () => {
   )
 })
 
+test('@svc/sdk/testing says where svc comes from, and names no package that npm would not find', () => {
+  const code = "import { startSvc } from '@svc/sdk/testing'; await startSvc()"
+  const { SVC_BIN: _, ...env } = process.env
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  })
+  assert.match(stderr, /@svc\/svc is not installed.*"npm pack".*SVC_BIN/)
+  assert.doesNotMatch(stderr, /npm install/)
+})
+
 /** A program of an application that uses the entries with their types. */
 const PROGRAM = `
 import { createAuth, SvcUnavailableError, type User } from '@svc/sdk/server'

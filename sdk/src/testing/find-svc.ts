@@ -24,5 +24,7 @@ export const findSvc = (): string => {
   }
   const found = findInstalled(path.resolve('any.js')) ?? findInstalled(import.meta.url)
   if (found !== undefined) return found
-  throw new Error(`svc is not installed: run "npm install --save-dev ${PACKAGE}", or set SVC_BIN to bin/svc.js of svc`)
+  throw new Error(
+    `${PACKAGE} is not installed. It is not published yet: install what "npm pack" writes in a checkout of svc, or set SVC_BIN to the path of bin/svc.js there`,
+  )
 }

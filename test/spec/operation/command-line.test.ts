@@ -159,6 +159,7 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
       [help, 'The database', 'migrate'],
       [users, 'Change', 'set-roles'],
       [users, 'Close', 'delete'],
+      [users, 'Help', 'help'],
     ] as const)
       assert.match(text, new RegExp(`^${group}:\\n(?: {2}.*\\n)*? {2}${command} `, 'm'))
     const scopes = await runCommandOf(service, ['api-keys', 'create', '--help'])
@@ -378,6 +379,11 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
     const [, again] = await receiver.received(2)
     assert.equal(again?.body, first.body)
     assert.deepEqual(await runJsonCommandOf(telling, ['webhooks', 'list', '--failed']), [])
+    for (const [parent = '', what = ''] of [
+      ['webhooks', 'webhook events'],
+      ['mail', 'messages'],
+    ])
+      assert.equal((await telling.cli([parent, 'list', '--failed'])).stderr, `svc: there are no failed ${what}\n`)
     const database = await openDatabase(telling, t)
     await database.rows(`UPDATE webhook_events SET closed_at = 1, delivered_at = NULL, problem = 'refused'`)
     const failed = await runJsonCommandOf<{ id: string; history: unknown[] }[]>(telling, [
