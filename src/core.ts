@@ -35,7 +35,7 @@ import {
   findPasskeysOfUser,
 } from './passkeys/passkey-store.ts'
 import { deleteRecoveryCodes } from './second-factor/recovery-code-store.ts'
-import { deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
+import { countFactors, deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
 import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.ts'
 import { forgetWrongCodes } from './second-factor/wrong-code-store.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
@@ -209,6 +209,10 @@ export const createCore = (deps: CoreDeps): Core => {
     baseUrl,
     tellsOfNewBrowsers,
     usernames: config.usernames,
+    async hadFactor(queries, userId, beforeMs) {
+      const { codes, passkeys, recoveryCodes } = await countFactors(queries, userId, beforeMs)
+      return codes + passkeys + recoveryCodes > 0
+    },
   })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,

@@ -25,7 +25,7 @@ export const addUsersSetEmail = (users: Command, context: CommandContext): void 
     .addHelpText('after', HELP)
     .option('--verified', 'you know that the address belongs to the user')
     .option('--stolen', 'other addresses of the account may belong to a thief')
-  withJson(setEmail).action((name: string, email: string, { verified = false, stolen, json }: SetEmailOptions) =>
+  withJson(setEmail).action((name: string, email: string, { verified, stolen, json }: SetEmailOptions) =>
     changeUser(context, name, {
       command: 'users set-email',
       event: 'email_change',

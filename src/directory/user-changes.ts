@@ -63,7 +63,7 @@ export const createApplyChanges = (deps: UserChangesDeps) => {
     const { email, emailVerified, stolen = user.disabled || changes.disabled } = changes
     // The own address ends what other addresses could put back only where the request says so: it may repeat all fields.
     if (email && (email.lower !== user.emailLower || changes.stolen))
-      return emailChanges.setIn(transaction, user, { email, verified: emailVerified ?? false, stolen, caller })
+      return emailChanges.setIn(transaction, user, { email, verified: emailVerified, stolen, caller })
     const own: Email = email ?? { shown: user.email, lower: user.emailLower }
     const isVerified = emailVerified ?? user.emailVerifiedAtMs !== undefined
     const changed = changesOf(user, own, isVerified)

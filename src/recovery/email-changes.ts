@@ -19,7 +19,8 @@ import type { UndoLinks } from './undo-links.ts'
 
 interface OperatorsEmail {
   email: Email
-  verified: boolean
+  /** By default a new address is not, and that of the account stays what it is. */
+  verified?: boolean | undefined
   /** By default where the account is disabled. */
   stolen?: boolean | undefined
   caller?: Caller | undefined
@@ -94,7 +95,6 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
     await deps.userChanged(transaction, user.id)
   }
 
-  /** By an operator. An address that was proved stays so. */
   const byOperator = async (
     transaction: Transaction,
     user: UserRecord,
@@ -102,7 +102,7 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
   ): Promise<NewEmail> => {
     const isOwn = user.emailLower === email.lower
     if (isOwn && !isStolen) throw isOwnAlready()
-    const isVerified = verified || (isOwn && user.emailVerifiedAtMs !== undefined)
+    const isVerified = verified ?? (isOwn && user.emailVerifiedAtMs !== undefined)
     const askedAtMs = await undoLinks.timeOfRequest(transaction, user.id)
     return { user, email, isVerified, askedAtMs, isStolen, caller }
   }

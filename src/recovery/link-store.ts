@@ -79,19 +79,22 @@ export const endLink = (db: Queries, id: string, endedBy: LinkEnd, nowMs: number
   )
 
 /**
- * Ends the links of a user; those that undo a change of address only where they were made at `undoSinceMs` or later.
- * Undefined: none of these.
+ * Ends the links of a user, but for those of the kept purposes; those that undo a change of address only where they were
+ * made at `undoSinceMs` or later. Undefined: none of these.
  */
 export const endLinksOfUser = (
   db: Queries,
-  { userId, undoSinceMs, nowMs }: { userId: string; undoSinceMs: number | undefined; nowMs: number },
+  which: { userId: string; undoSinceMs: number | undefined; kept: readonly LinkPurpose[]; nowMs: number },
 ): Promise<number> =>
   db.run(
     `UPDATE links SET ended_at = ?, ended_by = 'ended'
-     WHERE user_id = ? AND ended_at IS NULL AND (purpose <> 'undo' OR created_at >= ?)`,
-    nowMs,
-    userId,
-    undoSinceMs ?? Number.MAX_SAFE_INTEGER,
+     WHERE user_id = ? AND ended_at IS NULL AND (purpose <> 'undo' OR created_at >= ?)
+       AND purpose NOT IN (${['', ...which.kept].map(() => '?').join(', ')})`,
+    which.nowMs,
+    which.userId,
+    which.undoSinceMs ?? Number.MAX_SAFE_INTEGER,
+    '',
+    ...which.kept,
   )
 
 /** Whether a link of one purpose, which this browser has asked for, was used at `sinceMs` or later. */

@@ -3,7 +3,7 @@ import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { findFormerEmails, releaseEmail } from '../users/email-store.ts'
-import { DeadLinkError, hashToken, type Link, type LinkPurpose } from './link.ts'
+import { DeadLinkError, hashToken, type Link, type LinkPurpose, NOT_ME_PURPOSES } from './link.ts'
 import {
   deleteLinksExpiredBefore,
   endLink,
@@ -48,9 +48,9 @@ export interface Links {
   replace(transaction: Transaction, which: Pick<Link, 'purpose' | 'userId' | 'emailLower'>): Promise<number>
   /**
    * Ends the links of a user; those that undo a change of address only where they were made at `undoSinceMs` or later.
-   * Others may take the addresses that can no longer be put back.
+   * Others may take the addresses that can no longer be put back. `keepsNotMe`: those of notices stay.
    */
-  endAll(transaction: Transaction, userId: string, undoSinceMs: number | undefined): Promise<void>
+  endAll(transaction: Transaction, userId: string, undoSinceMs: number | undefined, keepsNotMe?: boolean): Promise<void>
   isLive(id: string, db?: Queries): Promise<boolean>
   /** Cleanup: deletes links that have been over for a week; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
@@ -91,9 +91,9 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
     return live.length
   },
 
-  async endAll(transaction, userId, undoSinceMs) {
+  async endAll(transaction, userId, undoSinceMs, keepsNotMe = false) {
     const nowMs = clock.now()
-    await endLinksOfUser(transaction, { userId, undoSinceMs, nowMs })
+    await endLinksOfUser(transaction, { userId, undoSinceMs, kept: keepsNotMe ? NOT_ME_PURPOSES : [], nowMs })
     if (undoSinceMs !== undefined) await releaseEmails(transaction, userId, nowMs)
   },
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { updatePasswordHash } from '../users/password-hash-store.ts'
 import type { RequireGoodPassword } from '../users/password-rules.ts'
 import type { Passwords } from '../users/passwords.ts'
@@ -9,6 +9,7 @@ import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { Links } from './links.ts'
+import { createNotMeForm, type NotMeForm, type NotMeFormDeps } from './not-me-form.ts'
 import { createNotMeRemoval, type NotMeRemovalDeps } from './not-me-removal.ts'
 import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
 
@@ -23,12 +24,8 @@ interface CheckedNotMe {
 export interface NotMe {
   /** The account of a live link. */
   requireAccount(link: Link): Promise<UserRecord>
-  /**
-   * Whose recovery codes from before must be proved: where the app or passkey that goes is the last, they are all that
-   * keeps a thief of the mailbox out. Where another is left, that one is asked for: with a new password in the same step,
-   * and without a password on the next page (undefined).
-   */
-  findAsked(link: Link, setsPassword: boolean): Promise<AskedFactor | undefined>
+  /** What the form of a link takes; `hasPassword`: whether the user can sign in with one. */
+  findForm(link: Link, hasPassword: boolean): Promise<NotMeForm>
   /**
    * With a new password in the same step: until there is one, a thief who knows the old one could sign in again.
    * `unprocessable` when it breaks a rule, and the link stays good.
@@ -38,26 +35,19 @@ export interface NotMe {
     caller: Caller,
   ): Promise<CheckedNotMe>
   /**
-   * For an account without a password: removes what was added, and ends every session; a `DeadLinkError` when another
-   * request was first. Resolves to the token of a new link, by which the user gets in.
+   * Where the form takes no new password: removes what was added, ends every session, and the password if there is one;
+   * a `DeadLinkError` when another request was first. Resolves to the token of a new link, by which the user gets in.
    */
   confirm(link: Link, factor: ProvedFactor | undefined, caller: Caller): Promise<string>
 }
 
-export interface NotMeDeps extends NotMeRemovalDeps {
-  db: Database
+export interface NotMeDeps extends NotMeRemovalDeps, NotMeFormDeps {
   clock: Clock
   links: Links
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
   hasFactor: HasFactor
-  /** Whether an app, or a passkey besides the one that goes, is left to the account, of what the settings allow. */
-  keepsFactor: (
-    queries: Queries,
-    userId: string,
-    removed: { appGoes: boolean; passkeyId: string | undefined },
-  ) => Promise<boolean>
   /** Lets logins of the account begin to count from zero. */
   unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
   /** How long the new link lives. */
@@ -74,6 +64,7 @@ interface Disowned {
 export const createNotMe = (deps: NotMeDeps): NotMe => {
   const { db, clock, links, passwords, applySecurityEvent, notify, recordEvent, hasFactor } = deps
   const remove = createNotMeRemoval(deps)
+  const findForm = createNotMeForm(deps)
 
   const requireAccount = async ({ userId = '' }: Link, queries: Queries = db): Promise<UserRecord> => {
     const user = await findUserById(queries, userId)
@@ -81,23 +72,14 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
     return user
   }
 
-  const findAsked = async ({ userId = '', details }: Link, setsPassword: boolean, queries: Queries = db) => {
-    const { setUpAt, passkeyId, addedAt } = details
-    const goesSinceMs = Number(setUpAt ?? addedAt)
-    const appGoes = setUpAt !== undefined
-    const all = setsPassword ? { userId } : undefined
-    if (Number.isNaN(goesSinceMs)) return all
-    const isKept = await deps.keepsFactor(queries, userId, { appGoes, passkeyId })
-    if (!isKept) return { userId, madeBeforeMs: goesSinceMs }
-    return all && { ...all, without: { appGoes, passkeyId, recoveryCodesSinceMs: goesSinceMs } }
-  }
-
   const disown = async (transaction: Transaction, { link, factor, setsPassword, caller }: Disowned) => {
     const { userId = '' } = link
     await lockUserToChange(transaction, userId)
     await links.use(transaction, link)
     const user = await requireAccount(link, transaction)
-    const asked: AskedFactor | undefined = await findAsked(link, setsPassword, transaction)
+    const form = await findForm(link, setsPassword, transaction)
+    // One that was added since the form was read is asked for as any other.
+    const asked: AskedFactor | undefined = setsPassword && !form.setsPassword ? { userId } : form.asked
     // Recovery codes from before go with the last factor. Otherwise what goes has gone first, and proves nothing.
     const isAskedBefore = asked?.madeBeforeMs !== undefined
     if (asked && isAskedBefore) await useFactor(transaction, hasFactor, asked, factor)
@@ -110,7 +92,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
 
   return {
     requireAccount,
-    findAsked: (link, setsPassword) => findAsked(link, setsPassword),
+    findForm: (link, hasPassword) => findForm(link, hasPassword),
 
     async check({ link, password, factor }, caller) {
       const { id: userId, email, emailLower, username } = await requireAccount(link)
@@ -135,7 +117,11 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
 
     confirm: (link, factor, caller) =>
       db.inTransaction(async (transaction) => {
-        const { id: userId, emailLower } = await disown(transaction, { link, factor, setsPassword: false, caller })
+        const user = await disown(transaction, { link, factor, setsPassword: false, caller })
+        const { id: userId, emailLower } = user
+        // A thief who knows it could sign in again before the next page has come to its end.
+        if (user.passwordHash !== null)
+          await updatePasswordHash(transaction, { id: userId, hash: null, nowMs: clock.now() })
         // The message with the link may have gone to an address that the account has left.
         const details = { provesEmail: 'no' }
         const lifetimeMs = deps.resetLifetimeMs

@@ -2,7 +2,7 @@ import { userDeviceOf } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Notice } from '../mail/message.ts'
-import type { Transaction } from '../storage/database.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import type { AccountNotice, Notify } from '../users/account-notice.ts'
 import { findFormerEmails } from '../users/email-store.ts'
 import { findUserById, type UserRecord } from '../users/user-store.ts'
@@ -25,11 +25,13 @@ interface NoticesDeps {
   tellsOfNewBrowsers: boolean
   /** `SVC_USERNAMES`: whether users see their usernames. */
   usernames: boolean
+  /** Whether an account has an app, a passkey or a recovery code that was made before a time. */
+  hadFactor: (queries: Queries, userId: string, beforeMs: number) => Promise<boolean>
 }
 
 /** Tells users what happened to their accounts. */
 export const createNotify = (deps: NoticesDeps): Notify => {
-  const { clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames } = deps
+  const { clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames, hadFactor } = deps
 
   /** Whether the limits allow another message to the address of the account. Those of new browsers have their own. */
   const mayMail = async (transaction: Transaction, kind: Notice['kind'], user: UserRecord): Promise<boolean> =>
@@ -42,15 +44,17 @@ export const createNotify = (deps: NoticesDeps): Notify => {
 
   /**
    * The link that removes what was added. Each kind of thing has a purpose of its own: an attacker could otherwise end
-   * the link about their second factor by adding five passkeys.
+   * the link about their second factor by adding five passkeys. `beforeMs`: what was made since may be theirs.
    */
   const createNotMe = async (
     transaction: Transaction,
     { id: userId, emailLower }: UserRecord,
     purpose: NotMePurpose,
-    details: Record<string, string>,
+    about: Record<string, string>,
+    beforeMs = Number.MAX_SAFE_INTEGER,
   ) => {
     const lifetimeMs = NOT_ME_LIFETIME_MS
+    const details = { ...about, ...(!(await hadFactor(transaction, userId, beforeMs)) && { hadFactor: 'no' }) }
     const { link, token } = await links.create(transaction, { purpose, details, userId, emailLower, lifetimeMs })
     return { url: `${baseUrl}/auth/account/not-me?token=${token}`, expiresAtMs: link.expiresAtMs }
   }
@@ -64,11 +68,11 @@ export const createNotify = (deps: NoticesDeps): Notify => {
     if (kind === 'passkey_added') {
       const { passkeyId, addedAtMs } = notice
       const details = { passkeyId, addedAt: String(addedAtMs) }
-      return { kind, notMe: await createNotMe(transaction, user, 'not_my_passkey', details) }
+      return { kind, notMe: await createNotMe(transaction, user, 'not_my_passkey', details, addedAtMs) }
     }
     if (kind === 'second_factor_set_up') {
       const details = { setUpAt: String(notice.setUpAtMs) }
-      return { kind, notMe: await createNotMe(transaction, user, 'not_my_second_factor', details) }
+      return { kind, notMe: await createNotMe(transaction, user, 'not_my_second_factor', details, notice.setUpAtMs) }
     }
     if (kind === 'new_browser') {
       const { deviceHash } = notice

@@ -126,7 +126,7 @@ const createSubjects = (deps: RecoveryDeps) => {
     notMe: onDemand(
       async () => (await import('./not-me.ts')).createNotMe({ ...deps, resetLifetimeMs: lifetimeMs }),
       'requireAccount',
-      'findAsked',
+      'findForm',
       'check',
       'confirm',
     ),

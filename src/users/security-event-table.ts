@@ -4,9 +4,10 @@ export interface Effects {
   sessions: 'end' | 'others_end' | 'stay'
   /**
    * `die`: all but the links that undo a change of address, which are the owner's last resort. `newer_die`: these too
-   * where they were made since a time.
+   * where they were made since a time. `asked_die`: all but these and the links of notices, by which the user throws out
+   * what else a thief has added.
    */
-  links: 'die' | 'newer_die' | 'all_die' | 'stay'
+  links: 'die' | 'newer_die' | 'all_die' | 'asked_die' | 'stay'
   /** Browsers in which the user has signed in before, and their trust, which spares a second factor. */
   browsers: 'end' | 'trust_ends' | 'stay'
   /** Connected providers; `newer_go`: those that were connected since a time. */
@@ -42,7 +43,7 @@ export const SECURITY_EVENTS = {
   /** What was added since the change was asked for goes. An older undo link stays: the newer one may be an attacker's. */
   email_undone:           { sessions: 'end',        links: 'newer_die', browsers: 'end',        connections: 'newer_go', passkeys: 'newer_go', codes: 'newer_go', wrongCodes: 'forgotten' },
   /** What the link names goes too. */
-  not_me:                 { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
+  not_me:                 { sessions: 'end',        links: 'asked_die', browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
   /** The owner of an email proves it for the first time, on an account that anybody may have made. */
   taken_over:             { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'go',       passkeys: 'go',       codes: 'go',       wrongCodes: 'stay' },
   /** A provider, a passkey or a second factor was added or removed. */

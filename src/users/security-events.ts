@@ -46,8 +46,13 @@ type RemoveSince<Removed> = (transaction: Transaction, userId: string, sinceMs: 
 interface SecurityEventsDeps {
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
   endPendingSignIns: (transaction: Transaction, userId: string) => Promise<unknown>
-  /** Ends links; those that undo a change of address only where they were made at `undoSinceMs` or later. */
-  endLinks: (transaction: Transaction, userId: string, undoSinceMs: number | undefined) => Promise<unknown>
+  /** Ends links; those that undo a change of address only where they were made at `undoSinceMs` or later. `keepsNotMe`: not those of notices. */
+  endLinks: (
+    transaction: Transaction,
+    userId: string,
+    undoSinceMs: number | undefined,
+    keepsNotMe: boolean,
+  ) => Promise<unknown>
   forgetBrowsers: (transaction: Transaction, userId: string) => Promise<unknown>
   endTrust: (transaction: Transaction, userId: string) => Promise<unknown>
   /** Resolves to the names of the providers. */
@@ -87,7 +92,10 @@ export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEve
     const { userId } = facts
     const removed = await remove(transaction, effects, facts)
     if (effects.wrongCodes === 'forgotten') await deps.forgetWrongCodes(transaction, userId)
-    if (effects.links !== 'stay') await deps.endLinks(transaction, userId, undoLinksSince(effects, facts))
+    if (effects.links !== 'stay') {
+      const keepsNotMe = effects.links === 'asked_die'
+      await deps.endLinks(transaction, userId, undoLinksSince(effects, facts), keepsNotMe)
+    }
     if (effects.browsers === 'end') await deps.forgetBrowsers(transaction, userId)
     if (effects.browsers === 'trust_ends') await deps.endTrust(transaction, userId)
     const ended = { ...removed, sessions: await endSessions(transaction, effects, facts) }
@@ -123,6 +131,6 @@ const sinceOf = (things: Things, facts: EventFacts): number | undefined => {
 
 /** Undefined: no link of that kind ends. */
 const undoLinksSince = ({ links }: Effects, facts: EventFacts): number | undefined => {
-  if (links === 'die') return undefined
+  if (links === 'die' || links === 'asked_die') return undefined
   return links === 'newer_die' ? requireTime(facts) : 0
 }

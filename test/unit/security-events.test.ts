@@ -19,8 +19,10 @@ const applied = async (event: SecurityEvent, given: object = {}): Promise<{ call
       return 2
     },
     endPendingSignIns: async () => void calls.push('sign-ins'),
-    endLinks: async (_, __, undoSinceMs) =>
-      void calls.push(`links${undoSinceMs === undefined ? '' : `, undo from ${undoSinceMs}`}`),
+    endLinks: async (_, __, undoSinceMs, keepsNotMe) =>
+      void calls.push(
+        `links${keepsNotMe ? ' but for notices' : ''}${undoSinceMs === undefined ? '' : `, undo from ${undoSinceMs}`}`,
+      ),
     forgetBrowsers: async () => void calls.push('browsers'),
     endTrust: async () => void calls.push('trust'),
     disconnectProviders: async (_, __, sinceMs) => {
@@ -64,7 +66,7 @@ describe('what events end', () => {
       ...ENDS,
       'wrong codes',
     ],
-    not_me: ['browsers', 'links', ...ENDS],
+    not_me: ['browsers', 'links but for notices', ...ENDS],
     taken_over: ['browsers', 'codes from 0', 'links, undo from 0', 'passkeys from 0', 'providers from 0', ...ENDS],
     sign_in_method_changed: [...OTHERS_END, 'trust'],
     first_app_set_up: ['browsers', ...OTHERS_END],
@@ -127,7 +129,13 @@ const DOCUMENTED: Record<SecurityEvent, string> = {
 /** How a cell begins. */
 const WORDS = {
   sessions: { end: 'all end', others_end: 'others end', stay: 'stay' },
-  links: { die: 'die, but for undo', newer_die: 'die, but for older undo', all_die: 'all die', stay: 'stay' },
+  links: {
+    die: 'die, but for undo',
+    newer_die: 'die, but for older undo',
+    all_die: 'all die',
+    asked_die: 'die, but for undo and other notices',
+    stay: 'stay',
+  },
   browsers: { end: 'all end', trust_ends: 'trust ends', stay: 'stay' },
   connections: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },
   passkeys: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },

@@ -197,8 +197,16 @@ describe('§10.5 PATCH /users/{id} of an account that was stolen', () => {
     assert.equal((await patch(id, { email: newPerson().email, stolen: false })).status, 200)
     assert.equal(new URL((await smtp.receivedFor(stolen, 3)).link).pathname, UNDO)
     assert.equal(await isDead(ownersUndo), false)
-    assert.equal((await patch(id, { email: (await emailOf(id)) ?? '', stolen: true })).status, 200)
+    const own = { email: (await emailOf(id)) ?? '', stolen: true }
+    assert.equal((await patch(id, { ...own, email_verified: true })).status, 200)
     assert.ok(await isDead(ownersUndo))
+    for (const [more, verified] of [
+      [{}, true],
+      [{ email_verified: false }, false],
+    ] as const) {
+      const answer = await patch(id, { ...own, ...more })
+      assert.equal(answer.json<{ email_verified: boolean }>().email_verified, verified)
+    }
   })
 
   test('refuses stolen without an email: 422', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, loggedIn, logIn, newPerson } from '../../support/client/accounts.ts'
-import { assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
+import { assertCannotLogIn, assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
 import { createUserAgent, type Form } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
@@ -15,20 +15,26 @@ import { openOperator } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 
 const smtp = await startSmtpServer()
-const env = { ...smtp.env, SVC_MAIL_NOTICES: 'off', SVC_EMAIL_VERIFICATION: 'off', SVC_RATE_LIMIT: 'off' }
+const env = { ...smtp.env, SVC_EMAIL_VERIFICATION: 'off', SVC_RATE_LIMIT: 'off' }
 const service = await startService({ env })
 const database = await openDatabase(service)
 const core = await openOperator(service)
 
 const newAgent = () => createUserAgent(service)
 
-/** The message to an address with this in its subject, once it has come. */
-const noticeFor = async (email: string, subject: RegExp) => {
+/** The messages to an address with this in their subject, once so many have come. */
+const noticesFor = async (email: string, subject: RegExp, count: number) => {
   for (let arrived = 1; ; arrived += 1) {
     await smtp.receivedFor(email, arrived)
-    const found = smtp.mails.find((mail) => mail.to === email && subject.test(mail.subject))
-    if (found) return found
+    const found = smtp.mails.filter((mail) => mail.to === email && subject.test(mail.subject))
+    if (found.length >= count) return found
   }
+}
+
+const noticeFor = async (email: string, subject: RegExp) => {
+  const [found] = await noticesFor(email, subject, 1)
+  assert.ok(found)
+  return found
 }
 
 const purposesTo = async (email: string): Promise<string[]> => {
@@ -168,6 +174,41 @@ describe('users are told what happens to their second factor', () => {
       assertRedirect(await press({ code: recoveryCodes[0] ?? '' }), '/')
       assert.deepEqual(await core.secondFactors.find(id), { codes: false, recoveryCodes: 0, passkeys: 0 })
     })
+
+  test('"This wasn’t me" in each notice throws out a thief who has added two factors, where there was none', async () => {
+    const { person, agent: thief } = await newUser()
+    const authenticators = [1, 2].map(() => createAuthenticator({ origin: service.url }))
+    for (const authenticator of authenticators) await addPasskey(thief, authenticator)
+    const owner = newAgent()
+    const form = { password: `new ${person.password}` }
+    const press = (link: string) => owner.post('/auth/account/not-me', { ...form, token: tokenOf(link) })
+    const [first, second] = await noticesFor(person.email, NOTICE.passkey, 2)
+    const login = await noticeFor(person.email, /^New login/)
+    assertPage(await press(second?.link ?? ''), 422)
+    const answer = await press(login.link)
+    assert.match(answer.location ?? '', /^\/auth\/password\/reset/)
+    await assertSignedOut(thief)
+    await assertCannotLogIn(service, person)
+    assert.match((await owner.get(answer.location ?? '')).text, /passkey_response/, 'no way in yet')
+    for (const notice of [first, second]) assert.equal((await press(notice?.link ?? '')).status, 303)
+    for (const authenticator of authenticators)
+      assert.equal((await logInWithPasskey(newAgent(), authenticator)).status, 401)
+    const { link } = second ?? login
+    assertPage(await newAgent().get(pathOf(link)), 410)
+  })
+
+  test('"This wasn’t me" about a new app asks for a newer passkey, where there was a factor before', async () => {
+    const { id, person } = await newUser()
+    await storeApp(core, { userId: id, email: person.email })
+    for (const table of ['one_time_codes', 'recovery_codes'])
+      await database.rows(`UPDATE ${table} SET created_at = created_at - 60000 WHERE user_id = ?`, id)
+    await storeApp(core, { userId: id, email: person.email })
+    await storePasskey(core, id)
+    await database.rows('UPDATE recovery_codes SET created_at = ? WHERE user_id = ?', Date.now(), id)
+    const [, replaced] = await noticesFor(person.email, NOTICE.app, 2)
+    const form = { token: tokenOf(replaced?.link ?? ''), password: `new ${person.password}` }
+    assertPage(await newAgent().post('/auth/account/not-me', form), 422)
+  })
 
   test('recovery codes that were used or replaced, and an app that was removed', async () => {
     const { id, person, agent } = await newUser()

@@ -22,8 +22,7 @@ export const createNotMeLink = (deps: PageDeps) => {
 
   const describe = async (link: Link) => {
     const { id, email } = await recovery.notMe.requireAccount(link)
-    const setsPassword = passwords && (await users.hasPassword(id))
-    return { email, setsPassword, asked: await recovery.notMe.findAsked(link, setsPassword) }
+    return { email, ...(await recovery.notMe.findForm(link, passwords && (await users.hasPassword(id)))) }
   }
 
   const render = async (
