@@ -59,7 +59,7 @@ export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => P
     )
 
   return async () => {
-    // Read first: what passes while the database answers counts the next time as well, and never makes a jump of itself.
+    // Read before the database is asked: time that passes during its answer then counts twice, and never looks like a jump.
     const askedAtMs = elapsedMs()
     const { nowMs, aheadMs } = await compareClocks(db, clock)
     if (Math.abs(aheadMs) > MAX_CLOCK_SKEW_MS) {
