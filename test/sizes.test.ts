@@ -9,30 +9,18 @@ import { temporaryDirectory } from './support/temporary-directory.ts'
 const ROOT = path.join(import.meta.dirname, '..')
 const FOLDERS = ['src', 'sdk/src', 'bench', 'scripts']
 
-const FILE_LIMIT = 150
+const FILE_LIMIT = 250
 /** A function that lies inside another one and has several lines counts for itself alone: factories hold many. */
 const FUNCTION_LIMIT = 40
 
 /** Files above the limit, and why each is one subject. An entry that is not needed any more fails the test. */
 const LONG_FILES: Record<string, string> = {
   'sdk/src/admin/api-types.ts': 'made from the OpenAPI document',
-  'src/config/provider-settings.ts': 'a table: the settings of each provider',
   'src/config/settings.ts': 'a table: the settings',
-  'src/core-on-demand.ts': 'the composition root of what no start needs',
   'src/core.ts': 'the composition root of the domain',
-  'src/http/browser/account.ts': 'one factory: the forms of the account page',
-  'src/http/responder.ts': 'one factory: every response and error is written here',
-  'src/http/routes.ts': 'a table: the routes on one page',
-  'src/http/transport/incoming-request.ts': 'one class: the request as handlers see it',
   'src/mail/messages/texts.ts': 'a table: the texts of the messages',
-  'src/oauth/oauth.ts': 'a front door, with its interface',
-  'src/pages/texts.ts': 'a table: the texts of the pages',
   'src/service.ts': 'the composition root of a serving process',
-  'src/sessions/keys/signing-keys.ts': 'a front door, with its interface',
   'src/storage/schema.ts': 'a table: the tables of an installation',
-  'src/storage/sqlite/sqlite.ts': 'one factory: order of commit, sync and answer',
-  'src/recovery/recovery.ts': 'a front door, with its interface',
-  'src/users/users.ts': 'a front door, with its interface',
 }
 
 /** Functions above the limit, as `file name`, and why. An entry that is not needed any more fails the test. */
