@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readConfig } from '../../../src/config/config.ts'
-import { createPasswords } from '../../../src/users/passwords.ts'
+import { createPasswords } from '../../../src/accounts/passwords/passwords.ts'
 import { newPerson, type Person, signedUp } from '../../support/client/accounts.ts'
 import { assertCanLogIn, assertCannotLogIn } from '../../support/client/assertions.ts'
 import { openDatabase } from '../../support/database/database.ts'
