@@ -17,7 +17,6 @@ import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import type { SigningKeys } from './sessions/keys/signing-keys.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import type { Notify } from './accounts/account-notice.ts'
-import type { AnnounceUpdate } from './accounts/announcement.ts'
 import type { NewUserRules } from './accounts/new-user.ts'
 import type { Passwords } from './accounts/passwords/passwords.ts'
 import type { ApplySecurityEvent } from './accounts/security-events.ts'
@@ -39,7 +38,6 @@ interface OnDemandDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, NewUserR
   signingKeys: SigningKeys
   webhooks: Webhooks
   applySecurityEvent: ApplySecurityEvent
-  announceUpdate: AnnounceUpdate
   notify: Notify
   recordEvent: RecordEvent
 }
@@ -75,13 +73,13 @@ const apiKeysOnDemand = (deps: OnDemandDeps): ApiKeys =>
     'authenticate',
   )
 
-const loadDirectory = async ({ config, sessions, ...deps }: OnDemandDeps): Promise<UserDirectory> => {
+const loadDirectory = async ({ config, recovery, ...deps }: OnDemandDeps): Promise<UserDirectory> => {
   const { createUserDirectory } = await import('./accounts/directory/directory.ts')
   return createUserDirectory({
     ...deps,
     acceptsPasswords: config.passwords,
     accepts: { codes: config.secondFactor !== 'off', passkeys: config.relyingPartyId !== undefined },
-    userChanged: sessions.rules.userChanged,
+    createLink: { reset: recovery.reset.createIn, invite: recovery.invitations.inviteIn },
   })
 }
 

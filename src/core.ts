@@ -26,6 +26,7 @@ import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
+import type { UndoLinksDeps } from './recovery/undo-links.ts'
 import { createPendingSignIns, type PendingSignIns } from './second-factor/pending-sign-ins.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import {
@@ -44,10 +45,9 @@ import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
 import { createEmailDomains, type EmailDomains } from './accounts/email-domains.ts'
 import type { Notify } from './accounts/account-notice.ts'
-import { createMakeInvited } from './accounts/invitable-account.ts'
-import { createEnterInvited } from './accounts/invited-account.ts'
+import { createChange } from './accounts/change.ts'
+import { createOwnership } from './accounts/ownership.ts'
 import { createSecurityEvents } from './accounts/security-events.ts'
-import { createTakeOver } from './accounts/take-over.ts'
 import { endPendingSignIns, endPendingSignInsAfter } from './accounts/sign-in-generation-store.ts'
 import { siteNames } from './accounts/passwords/password-names.ts'
 import { createPasswordRules } from './accounts/passwords/password-rules.ts'
@@ -55,7 +55,6 @@ import { createPasswords, type HashCost, type Passwords } from './accounts/passw
 import { createHasPassword } from './accounts/passwords/usable-password.ts'
 import { findUserId } from './accounts/user-store.ts'
 import { createUsers, type Users } from './accounts/accounts.ts'
-import { createMarkVerified } from './accounts/verified-email.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
 export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick<Bootstrapped, 'sideThread'>> {
@@ -229,12 +228,16 @@ export const createCore = (deps: CoreDeps): Core => {
     forgetWrongCodes,
     recordEvent,
   })
-  const { announceUpdate } = webhooks
-  const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate, recordEvent })
-  const { userChanged } = sessions.rules
-  const accountDeps = { clock, applySecurityEvent, announceUpdate, userChanged, recordEvent }
-  const enterInvited = createEnterInvited(accountDeps)
-  const markVerified = createMarkVerified(accountDeps)
+  const change = createChange({
+    clock,
+    recordEvent,
+    announceUpdate: webhooks.announceUpdate,
+    applySecurityEvent,
+    notify,
+    userChanged: sessions.rules.userChanged,
+    leaveEmail: leaveEmailOnDemand({ clock, mail, links, baseUrl }),
+  })
+  const ownership = createOwnership(change)
   const passwords = createPasswords({
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
@@ -256,9 +259,10 @@ export const createCore = (deps: CoreDeps): Core => {
     emailDomains,
     hasPassword,
     announce: webhooks.announce,
-    announceUpdate,
+    change,
     requireGoodPassword,
     applySecurityEvent,
+    unlockLogins: limits.unlock,
     notify,
     recordEvent,
     forgetMessages: mail.forget,
@@ -301,13 +305,10 @@ export const createCore = (deps: CoreDeps): Core => {
     passwords,
     requireGoodPassword,
     applySecurityEvent,
-    takeOver,
-    markVerified,
+    change,
+    ...ownership,
     mode: config.emailVerification,
     ...sessions.rules,
-    enterInvited,
-    makeInvited: createMakeInvited(accountDeps),
-    announceUpdate,
   })
   const oauth = createOAuth({
     db,
@@ -325,9 +326,7 @@ export const createCore = (deps: CoreDeps): Core => {
     applySecurityEvent,
     notify,
     recordEvent,
-    takeOver,
-    enterInvited,
-    markVerified,
+    ...ownership,
     ...sessions.rules,
   })
   const secondFactors = createSecondFactors({
@@ -366,7 +365,6 @@ export const createCore = (deps: CoreDeps): Core => {
       signingKeys,
       webhooks,
       applySecurityEvent,
-      announceUpdate,
       notify,
       recordEvent,
     }),
@@ -391,6 +389,10 @@ export const createCore = (deps: CoreDeps): Core => {
     webhooks,
   }
 }
+
+/** Loaded with the first change of address. */
+const leaveEmailOnDemand = (deps: UndoLinksDeps) =>
+  onDemand(async () => (await import('./recovery/undo-links.ts')).createUndoLinks(deps), 'sendAtChange').sendAtChange
 
 /** Loaded with the first password that is set. */
 const blocklistOnDemand = ({ passwordBlocklistFile: file, passwordMinLength: minLength }: Config) =>

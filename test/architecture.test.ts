@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sessions: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
   webhooks: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
   'api-keys': ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
-  accounts: ['audit/audit-event.ts', 'lib', 'recovery', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
+  accounts: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   oauth: ['accounts', 'audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   passkeys: [
     'accounts',

@@ -1,30 +1,21 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
+import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../lib/caller.ts'
 import { onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { Notify } from './account-notice.ts'
-import type { Announce, AnnounceUpdate } from './announcement.ts'
+import type { Database } from '../storage/database.ts'
+import { createRemove, type RemoveDeps } from './change.ts'
+import type { Administration, AdministrationDeps } from './administration.ts'
 import { createAuthentication, type SignInRefusal } from './authentication.ts'
 import type { CheckedSignup, InvitedUser, NewUser, ProviderUser } from './new-user.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './passwords/password-change.ts'
 import type { EmailDomains } from './email-domains.ts'
-import type { RequireGoodPassword } from './passwords/password-rules.ts'
+import { requireUsername, takenError } from './fields.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import { type AlsoInsert, type Begin, createRegistration } from './registration.ts'
-import type { ApplySecurityEvent, RemovedFactors } from './security-events.ts'
 import type { HasPassword } from './passwords/usable-password.ts'
-import {
-  deleteUser,
-  findUserByEmail,
-  findUserById,
-  findUserByUsername,
-  requireUserById,
-  type User,
-} from './user-store.ts'
-import { findUsers, type UserPage } from './user-list-store.ts'
-import { renameUser } from './username-change.ts'
+import { findUserByEmail, findUserById, findUserByUsername, requireUserById, type User } from './user-store.ts'
+import { findPasswordHashes, findUsers, type UserPage } from './user-list-store.ts'
 
 export type { UserFilter } from './user-list-store.ts'
 export type { RemovedFactors } from './security-events.ts'
@@ -34,7 +25,7 @@ export type { AlsoInsert } from './registration.ts'
 export type { User } from './user-store.ts'
 
 /** Accounts. A rule that refuses is an `AppError` with field and reason. */
-export interface Users {
+export interface Users extends Administration {
   // Creating an account: `unprocessable` for a bad field, `conflict` for a taken email or username.
   /** By an operator, or at a signup. `also` adds to the transaction. */
   create(newUser: NewUser, caller?: Caller, also?: AlsoInsert): Promise<User>
@@ -68,21 +59,6 @@ export interface Users {
    */
   deleteOwn(id: string, confirmation: DeletionConfirmation, caller?: Caller): Promise<void>
 
-  // What an operator does.
-  /** Ends every session and disconnects every provider, unless they are kept; resolves to the providers' names. */
-  setPassword(id: string, entered: string, options?: { keepProviders?: boolean | undefined }): Promise<string[]>
-  /**
-   * For a user who has lost them: codes and recovery codes end, and passkeys where that is asked for; so do all
-   * sessions, links and known browsers. `not_found` when there is no such user.
-   */
-  resetSecondFactors(id: string, options: { passkeys: boolean }, caller?: Caller): Promise<RemovedFactors>
-  setRoles(id: string, roles: string[]): Promise<void>
-  /** `conflict` for a taken username. */
-  setUsername(id: string, entered: string): Promise<void>
-  /** Without a proof: the operator vouches for the address. */
-  verifyEmail(id: string): Promise<void>
-  /** Disabling ends every session; enabling brings none of them back. */
-  setDisabled(id: string, disabled: boolean): Promise<void>
   /** Whether there was such a user. */
   delete(id: string, caller?: Caller): Promise<boolean>
 
@@ -96,20 +72,10 @@ export interface Users {
   countUncheckableHashes(): Promise<number>
 }
 
-interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
-  db: Database
+interface UsersDeps extends Omit<SessionRules, 'endSessions'>, RemoveDeps, AdministrationDeps {
   clock: Clock
-  passwords: Passwords
-  requireGoodPassword: RequireGoodPassword
   emailDomains: EmailDomains
   hasPassword: HasPassword
-  announce: Announce
-  announceUpdate: AnnounceUpdate
-  applySecurityEvent: ApplySecurityEvent
-  notify: Notify
-  recordEvent: RecordEvent
-  /** Forgets to which address messages about a deleted user went, and what they said. */
-  forgetMessages: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
 interface DeletionConfirmation {
@@ -120,46 +86,16 @@ interface DeletionConfirmation {
 }
 
 export const createUsers = (deps: UsersDeps): Users => {
-  const {
-    db,
-    hasPassword,
-    announce,
-    notify,
-    recordEvent,
-    forgetMessages,
-    requireSession,
-    requireRecentAuthentication,
-    requireFactors,
-    userChanged,
-  } = deps
+  const { db, passwords, change, hasPassword, requireSession, requireRecentAuthentication, requireFactors } = deps
   const { create, createVerified, ...registration } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
-
-  /** Deletes a user unless `requirePermission` throws. */
-  const remove = (
-    id: string,
-    {
-      requirePermission,
-      caller,
-    }: { requirePermission?: (transaction: Transaction) => Promise<unknown>; caller?: Caller | undefined } = {},
-  ): Promise<boolean> =>
-    db.inTransaction(async (transaction) => {
-      await requirePermission?.(transaction)
-      // Before the row is deleted: the database deletes the sessions with it, and the address stands there.
-      await userChanged(transaction, id)
-      await notify(transaction, id, { kind: 'account_deleted' }, caller)
-      if ((await deleteUser(transaction, id)) === 0) return false
-      await forgetMessages(transaction, id)
-      await announce(transaction, 'user.deleted', id)
-      await recordEvent(transaction, { type: 'user.deleted', userId: id }, caller)
-      return true
-    })
+  const remove = createRemove(deps)
 
   return {
     create,
     ...registration,
     authenticate,
-    requireRoomForPassword: deps.passwords.requireRoom,
+    requireRoomForPassword: passwords.requireRoom,
 
     async signUp(newUser, caller, also) {
       return grantFor(await create({ ...newUser, isSelfMade: true }, caller, also))
@@ -175,31 +111,42 @@ export const createUsers = (deps: UsersDeps): Users => {
       return hasPassword(await requireUserById(db, id))
     },
 
-    async countUncheckableHashes() {
-      const { countUncheckableHashes } = await import('./passwords/uncheckable-hashes.ts')
-      return countUncheckableHashes(db, deps.passwords)
-    },
+    countUncheckableHashes: () => countUncheckableHashes(db, passwords),
 
-    changeUsername: (id, entered, sessionId, caller) =>
-      renameUser(deps, {
-        id,
-        entered,
-        requirePermission: (transaction) => requireSession(transaction, sessionId, id),
-        caller,
-      }),
+    async changeUsername(id, entered, sessionId, caller) {
+      const username = requireUsername(entered)
+      try {
+        await db.inTransaction(async (transaction) => {
+          await requireSession(transaction, sessionId, id)
+          await change(transaction, id, { username }, { by: 'user', caller })
+        })
+      } catch (error) {
+        throw takenError(error)
+      }
+    },
 
     async deleteOwn(id, { password, sessionId }, caller) {
       const user = await requireUserById(db, id)
       const rule = hasPassword(user) ? requireFactors : requireRecentAuthentication
-      const requirePermission = (transaction: Transaction) => rule(transaction, sessionId, id)
       // First, too: a password that is typed before the user is sent to confirm would be lost.
-      await db.inTransaction(requirePermission)
+      await db.inTransaction((transaction) => rule(transaction, sessionId, id))
       if (hasPassword(user)) await requireOwnPassword(user, password, 'password', caller)
-      await remove(id, { requirePermission, caller })
+      await db.inTransaction(async (transaction) => {
+        await rule(transaction, sessionId, id)
+        await remove(transaction, id, caller)
+      })
     },
 
-    delete: (id, caller) => remove(id, { caller }),
-    ...administrationOnDemand(deps),
+    delete: (id, caller) => db.inTransaction((transaction) => remove(transaction, id, caller)),
+    // Few processes need it.
+    ...onDemand(
+      async () => (await import('./administration.ts')).createAdministration(deps),
+      'change',
+      'setEmail',
+      'setPassword',
+      'resetSecondFactors',
+      'unlock',
+    ),
 
     list: (page) => findUsers(db, page),
 
@@ -211,14 +158,17 @@ export const createUsers = (deps: UsersDeps): Users => {
   }
 }
 
-/** What an operator does, which few processes need. */
-const administrationOnDemand = (deps: UsersDeps) =>
-  onDemand(
-    async () => (await import('./administration.ts')).createAdministration(deps),
-    'setPassword',
-    'resetSecondFactors',
-    'setRoles',
-    'setUsername',
-    'verifyEmail',
-    'setDisabled',
-  )
+const HASHES_AT_ONCE = 1000
+
+const countUncheckableHashes = async (db: Database, passwords: Passwords): Promise<number> => {
+  let count = 0
+  let after = ''
+  for (;;) {
+    const rows = await findPasswordHashes(db, after, HASHES_AT_ONCE)
+    for (const { hash } of rows) if (!(await passwords.isCheckable(hash))) count += 1
+    const last = rows.at(-1)
+    if (!last || rows.length < HASHES_AT_ONCE) return count
+    after = last.id
+    await setImmediate()
+  }
+}

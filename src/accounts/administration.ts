@@ -1,65 +1,115 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
-import type { Clock } from '../lib/time.ts'
-import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Database } from '../storage/database.ts'
+import type { Email } from '../lib/email-address.ts'
+import { AppError, checkAll } from '../lib/errors.ts'
+import type { UserChange } from '../lib/user-change.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from './account-notice.ts'
-import type { AnnounceUpdate } from './announcement.ts'
+import type { Change } from './change.ts'
+import { isOwnAlready, orEmailTaken, requireEmail, requireRoles, requireUsername, takenError } from './fields.ts'
 import type { RequireGoodPassword } from './passwords/password-rules.ts'
 import type { Passwords } from './passwords/passwords.ts'
-import { markEmailVerified } from './email-proof-store.ts'
-import { requireRoles } from './roles.ts'
 import type { ApplySecurityEvent, RemovedFactors } from './security-events.ts'
-import { updatePasswordHash } from './passwords/password-hash-store.ts'
-import { lockUserToChange, requireUserById, updateDisabled, updateRoles } from './user-store.ts'
-import { renameUser } from './username-change.ts'
+import { requireUserById, requireUserToChange, type UserRecord } from './user-store.ts'
 
-interface AdministrationDeps extends Pick<SessionRules, 'userChanged'> {
+/** What an operator changes of a user. A field that is undefined stays. */
+export interface UserChanges {
+  email?: string | undefined
+  /** Whether the operator vouches for the address. A new address is not verified unless it says so. */
+  emailVerified?: boolean | undefined
+  /** Whether the other addresses of the account may be a thief's; by default where it is disabled. With `email` alone. */
+  stolen?: boolean | undefined
+  username?: string | undefined
+  /** In place of those that the user has. */
+  roles?: string[] | undefined
+  disabled?: boolean | undefined
+}
+
+/** What an operator does to accounts: by a command, the server API or a page. Without a caller, it is a command. */
+export interface Administration {
+  /**
+   * Makes all changes in one transaction, and tells of them with one event. A value that the user has already is no
+   * change; disabling ends every session all the same. `then` runs in the transaction, with what has changed.
+   * `not_found`, `unprocessable` for a bad field, `conflict` for a taken email or username: then nothing is changed.
+   */
+  change(
+    id: string,
+    changes: UserChanges,
+    caller?: Caller,
+    then?: (transaction: Transaction, changed: UserChange[]) => Promise<unknown>,
+  ): Promise<void>
+  /**
+   * Changes the address. `unprocessable` when it is the account's own; after a theft it may be that one, and everything
+   * ends that would put another one back.
+   */
+  setEmail(id: string, entered: string, options: Pick<UserChanges, 'emailVerified' | 'stolen'>): Promise<void>
+  /** Ends every session and disconnects every provider, unless they are kept; resolves to the providers' names. */
+  setPassword(id: string, entered: string, options?: { keepProviders?: boolean | undefined }): Promise<string[]>
+  /**
+   * For a user who has lost them: codes and recovery codes end, and passkeys where that is asked for; so do all
+   * sessions, links and known browsers. `not_found` when there is no such user.
+   */
+  resetSecondFactors(id: string, options: { passkeys: boolean }, caller?: Caller): Promise<RemovedFactors>
+  /** Lets a user log in again at once after too many wrong passwords. */
+  unlock(id: string, caller?: Caller): Promise<void>
+}
+
+export interface AdministrationDeps {
   db: Database
-  clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
+  change: Change
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
   recordEvent: RecordEvent
-  announceUpdate: AnnounceUpdate
+  /** Lets logins of the account begin to count from zero. */
+  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
 }
 
-/** What an operator changes of an account. */
-export const createAdministration = (deps: AdministrationDeps) => {
-  const { db, clock, passwords, userChanged, applySecurityEvent, announceUpdate, notify, requireGoodPassword } = deps
-  const { recordEvent } = deps
+export const createAdministration = (deps: AdministrationDeps): Administration => {
+  const { db, passwords, change, applySecurityEvent, notify, requireGoodPassword, recordEvent, unlockLogins } = deps
 
   return {
-    async setPassword(
-      id: string,
-      entered: string,
-      { keepProviders }: { keepProviders?: boolean | undefined } = {},
-    ): Promise<string[]> {
-      const user = await requireUserById(db, id)
-      const hash = await passwords.hash(await requireGoodPassword(entered, [user.email, user.username]))
-      return db.inTransaction(async (transaction) => {
-        // First: it locks the user, so that no provider is connected at the same moment.
-        await updatePasswordHash(transaction, { id, hash, nowMs: clock.now() })
-        await recordEvent(transaction, { type: 'password.set', userId: id })
-        const { providers } = await applySecurityEvent(transaction, 'password_set', {
-          userId: id,
-          keepsConnections: keepProviders,
+    async change(id, given, caller, then) {
+      const changes = requireChanges(given)
+      try {
+        await db.inTransaction(async (transaction) => {
+          const user = await requireUserToChange(transaction, id)
+          // The own address ends what other addresses could put back only where the request says so: it may repeat
+          // all fields.
+          const isMoving = hasOtherEmail(user, changes.email) || changes.stolen === true
+          const isTheft = isMoving && (changes.stolen ?? (user.disabled || changes.disabled))
+          const { changed } = await change(transaction, id, changes, { by: isTheft ? 'theft' : 'operator', caller })
+          await then?.(transaction, changed)
         })
-        const how = user.passwordHash === null ? 'set' : 'changed'
-        await notify(transaction, id, { kind: 'password_changed', how })
-        return providers
-      })
+      } catch (error) {
+        throw takenError(error)
+      }
     },
 
-    resetSecondFactors: (
-      id: string,
-      { passkeys: removesPasskeys }: { passkeys: boolean },
-      caller?: Caller,
-    ): Promise<RemovedFactors> =>
+    async setEmail(id, entered, { emailVerified, stolen }) {
+      const email = requireEmail(entered)
+      await orEmailTaken(() =>
+        db.inTransaction(async (transaction) => {
+          const user = await requireUserToChange(transaction, id)
+          const isTheft = stolen ?? user.disabled
+          if (!hasOtherEmail(user, email) && !isTheft) throw isOwnAlready()
+          await change(transaction, id, { email, emailVerified }, { by: isTheft ? 'theft' : 'operator' })
+        }),
+      )
+    },
+
+    async setPassword(id, entered, { keepProviders: keepsConnections } = {}) {
+      const user = await requireUserById(db, id)
+      const passwordHash = await passwords.hash(await requireGoodPassword(entered, [user.email, user.username]))
+      const cause = { by: 'operator', keepsConnections } as const
+      const { disconnected } = await db.inTransaction((transaction) => change(transaction, id, { passwordHash }, cause))
+      return disconnected
+    },
+
+    resetSecondFactors: (id, { passkeys: removesPasskeys }, caller) =>
       db.inTransaction(async (transaction) => {
-        await lockUserToChange(transaction, id)
-        await requireUserById(transaction, id)
+        await requireUserToChange(transaction, id)
         await recordEvent(transaction, { type: 'second_factor.reset', userId: id }, caller)
         const facts = { userId: id, removesPasskeys, caller }
         const ended = await applySecurityEvent(transaction, 'second_factor_reset', facts)
@@ -70,38 +120,28 @@ export const createAdministration = (deps: AdministrationDeps) => {
         return { codes, recoveryCodes, passkeys, sessions }
       }),
 
-    async setRoles(id: string, roles: string[]): Promise<void> {
-      const checked = requireRoles(roles)
-      await db.inTransaction(async (transaction) => {
-        if ((await updateRoles(transaction, { id, roles: checked, nowMs: clock.now() })) === 0) return
-        await userChanged(transaction, id)
-        await announceUpdate(transaction, id, ['roles'])
-        await recordEvent(transaction, { type: 'user.roles_changed', userId: id, details: { roles: checked } })
-      })
-    },
-
-    setUsername: (id: string, entered: string): Promise<void> => renameUser(deps, { id, entered }),
-
-    async verifyEmail(id: string): Promise<void> {
-      await db.inTransaction(async (transaction) => {
-        if ((await markEmailVerified(transaction, id, clock.now())) === 0) return
-        await userChanged(transaction, id)
-        await announceUpdate(transaction, id, ['email_verified'])
-        await recordEvent(transaction, { type: 'email.verified', userId: id })
-      })
-    },
-
-    async setDisabled(id: string, disabled: boolean): Promise<void> {
-      await db.inTransaction(async (transaction) => {
-        await lockUserToChange(transaction, id)
-        const changed = await updateDisabled(transaction, { id, disabled, nowMs: clock.now() })
-        if (changed > 0)
-          await recordEvent(transaction, { type: disabled ? 'user.disabled' : 'user.enabled', userId: id })
-        if (disabled) await applySecurityEvent(transaction, 'disabled', { userId: id })
-        if (changed === 0) return
-        await userChanged(transaction, id)
-        await announceUpdate(transaction, id, ['disabled'])
-      })
-    },
+    unlock: (id, caller) =>
+      db.inTransaction(async (transaction) => {
+        const { emailLower } = await requireUserById(transaction, id)
+        await unlockLogins(transaction, { emailLower, userId: id })
+        await recordEvent(transaction, { type: 'user.unlocked', userId: id }, caller)
+      }),
   }
 }
+
+const hasOtherEmail = ({ emailLower }: UserRecord, email: Email | undefined): boolean =>
+  email !== undefined && email.lower !== emailLower
+
+/** `unprocessable` for each field that is not accepted. */
+const requireChanges = ({ email, username, roles, stolen, ...flags }: UserChanges) => ({
+  ...checkAll({
+    stolen: () => {
+      if (stolen === undefined || email !== undefined) return stolen
+      throw new AppError('unprocessable', 'The field "stolen" goes with "email" only.', { field: 'stolen' })
+    },
+    email: () => (email === undefined ? undefined : requireEmail(email)),
+    username: () => (username === undefined ? undefined : requireUsername(username)),
+    roles: () => roles && requireRoles(roles),
+  }),
+  ...flags,
+})

@@ -7,8 +7,7 @@ import type { Database } from '../storage/database.ts'
 import { normalizePassword } from './passwords/password-rules.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import type { HasPassword } from './passwords/usable-password.ts'
-import { replacePasswordHash } from './passwords/password-hash-store.ts'
-import { findUserByEmail, lockUser, type UserRecord } from './user-store.ts'
+import { findUserByEmail, lockUser, replacePasswordHash, type UserRecord } from './user-store.ts'
 
 /** Why a user is not signed in. For the log alone: a client must not learn which of them it was. */
 export interface SignInRefusal {

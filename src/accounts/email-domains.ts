@@ -1,6 +1,6 @@
 import type { Email } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
-import { requireEmail } from './email.ts'
+import { requireEmail } from './fields.ts'
 
 /** The rule about the domains of emails that users bring: at signup, from a provider, and at a change. */
 export interface EmailDomains {

@@ -1,4 +1,3 @@
-import type { Email } from '../lib/email-address.ts'
 import { type Queries, UniqueViolation } from '../storage/database.ts'
 
 /** A former address of an account, which a link may put back until a time. Until then, nobody else can take it. */
@@ -70,18 +69,3 @@ export const releaseEmail = (db: Queries, emailLower: string, userId: string): P
 /** Cleanup: deletes reservations that have ended; resolves to how many. */
 export const deleteEndedReservations = (db: Queries, nowMs: number): Promise<number> =>
   db.run('DELETE FROM reserved_emails WHERE until <= ?', nowMs)
-
-interface NewEmail {
-  id: string
-  email: Email
-  /** Undefined: nobody has proved that the address is the user's. */
-  verifiedAtMs: number | undefined
-  nowMs: number
-}
-
-/** In a transaction; `UniqueViolation` on `users.email_lower`. */
-export const updateEmail = async (db: Queries, { id, email, verifiedAtMs, nowMs }: NewEmail): Promise<void> => {
-  const sql = 'UPDATE users SET email = ?, email_lower = ?, email_verified_at = ?, updated_at = ? WHERE id = ?'
-  await db.run(sql, email.shown, email.lower, verifiedAtMs ?? null, nowMs, id)
-  await requireUnreserved(db, { emailLower: email.lower, userId: id, nowMs })
-}

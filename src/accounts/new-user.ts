@@ -1,12 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Email } from '../lib/email-address.ts'
 import { checkAllInTurn } from '../lib/errors.ts'
-import { requireEmail } from './email.ts'
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './passwords/password-rules.ts'
-import { requireRoles } from './roles.ts'
+import { requireEmail, requireRoles, requireUsername } from './fields.ts'
 import type { UserRecord } from './user-store.ts'
-import { localPart, requireUsername, usernamesFor } from './username.ts'
+import { localPart, usernamesFor } from './username.ts'
 
 export interface NewUser {
   email: string

@@ -3,7 +3,7 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { Announce } from './announcement.ts'
+import type { Announce } from './change.ts'
 import {
   type CheckedSignup,
   type InvitedUser,
@@ -14,7 +14,7 @@ import {
   requireNewUser,
 } from './new-user.ts'
 import type { Passwords } from './passwords/passwords.ts'
-import { takenError, usernameTaken } from './taken.ts'
+import { takenError, usernameTaken } from './fields.ts'
 import { findUserByUsername, insertUser, type User, type UserRecord } from './user-store.ts'
 import { localPart, usernameFrom, usernamesFor } from './username.ts'
 

@@ -1,45 +1,138 @@
 import type { Queries, Value } from '../storage/database.ts'
-import { USER_ROW_COLUMNS, type User, type UserRow, toRecord } from './user-store.ts'
+import { toRecord, USER_ROW_COLUMNS, type UserRecord, type UserRow } from './user-store.ts'
 
-/** Which users to list; what is undefined does not count. */
-export interface UserFilter {
+/** Which users to list. What is undefined does not count; all that is given must hold. */
+export interface UserQuery {
+  /** At most 100. Those that no user has are left out. */
+  ids?: readonly string[] | undefined
+  /** In the form that is compared. */
+  emailLower?: string | undefined
+  username?: string | undefined
+  role?: string | undefined
+  disabled?: boolean | undefined
   /** In the email or the username, in any case. */
   search?: string | undefined
-  role?: string | undefined
-  /** Disabled users alone. */
-  disabled?: boolean | undefined
+  /** Changed, or created, at this time or later, in milliseconds since 1970. */
+  updatedSinceMs?: number | undefined
 }
 
+/** Part of a `WHERE`. */
+type Condition = [sql: string, ...values: Value[]]
+
+/** So that few statements are prepared, a list has one of these lengths; its last value is repeated. */
+const LENGTHS = [1, 10, 100] as const
+
+/** How many values a list may have. */
+export const MAX_LIST = 100
+
+/** A condition for one to `MAX_LIST` values. */
+export const inList = (column: string, values: readonly string[]): Condition => {
+  const length = LENGTHS.find((each) => each >= values.length) ?? values.length
+  const padded = Array.from({ length }, (_, index) => values[index] ?? values.at(-1) ?? '')
+  return [`${column} IN (${padded.map(() => '?').join(', ')})`, ...padded]
+}
+
+/** When a user was last updated, as the index `users_by_update` has it. */
+const UPDATED_AT = 'COALESCE(updated_at, created_at)'
+
+/** So that no character of the text is a wildcard. */
+const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+const searchFor = (text: string): Condition => {
+  const pattern = containing(text.toLowerCase())
+  return [String.raw`(email_lower LIKE ? ESCAPE '\' OR username LIKE ? ESCAPE '\')`, pattern, pattern]
+}
+
+/** The conditions for all that a query gives. `updatedAt` says how the time of the last update is compared. */
+const conditionsOf = (query: UserQuery, updatedAt = UPDATED_AT): Condition[] => {
+  const { ids, emailLower, username, role, disabled, search, updatedSinceMs } = query
+  const conditions: (Condition | undefined)[] = [
+    ids && inList('id', ids),
+    emailLower === undefined ? undefined : ['email_lower = ?', emailLower],
+    username === undefined ? undefined : ['username = ?', username],
+    // The column is JSON, and no role contains a quote.
+    role === undefined ? undefined : [String.raw`roles LIKE ? ESCAPE '\'`, containing(JSON.stringify(role))],
+    disabled === undefined ? undefined : ['disabled = ?', disabled ? 1 : 0],
+    search === undefined ? undefined : searchFor(search),
+    updatedSinceMs === undefined ? undefined : [`${updatedAt} >= ?`, updatedSinceMs],
+  ]
+  return conditions.filter((condition) => condition !== undefined)
+}
+
+const joined = (conditions: Condition[]): Condition => [
+  conditions.map(([sql]) => sql).join(' AND '),
+  ...conditions.flatMap(([, ...values]) => values),
+]
+
+export type UserFilter = Pick<UserQuery, 'search' | 'role' | 'disabled'>
+
+/** A page of users in order of id. */
 export interface UserPage extends UserFilter {
   /** The id of the last user of the page before; empty for the first page. */
   after: string
   limit: number
 }
 
-/** So that no character of the text is a wildcard. */
-const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
-
-const conditionsOf = ({ search, role, disabled }: UserFilter): [sql: string, ...values: Value[]][] => {
-  const conditions: [sql: string, ...values: Value[]][] = []
-  if (search !== undefined) {
-    const pattern = containing(search.toLowerCase())
-    conditions.push(["(email_lower LIKE ? ESCAPE '\\' OR username LIKE ? ESCAPE '\\')", pattern, pattern])
-  }
-  // The column is JSON, and no role contains a quote.
-  if (role !== undefined) conditions.push(["roles LIKE ? ESCAPE '\\'", containing(JSON.stringify(role))])
-  if (disabled) conditions.push(['disabled = 1'])
-  return conditions
+/** Users in order of creation (their ids are UUIDs of version 7), after the given id. */
+export const findUsers = async (
+  db: Pick<Queries, 'all'>,
+  { after, limit, ...query }: UserPage,
+): Promise<UserRecord[]> => {
+  const [where, ...values] = joined([['id > ?', after], ...conditionsOf(query)])
+  const sql = `SELECT ${USER_ROW_COLUMNS} FROM users WHERE ${where} ORDER BY id LIMIT ?`
+  return (await db.all<UserRow>(sql, ...values, limit)).map(toRecord)
 }
 
-/** Users in order of creation (their ids are UUIDs of version 7), after the given id. */
-export const findUsers = async (db: Queries, { after, limit, ...filter }: UserPage): Promise<User[]> => {
-  const conditions: [sql: string, ...values: Value[]][] = [['id > ?', after], ...conditionsOf(filter)]
-  const where = conditions.map(([sql]) => sql).join(' AND ')
-  const values = conditions.flatMap(([, ...each]) => each)
-  const rows = await db.all<UserRow>(
-    `SELECT ${USER_ROW_COLUMNS} FROM users WHERE ${where} ORDER BY id LIMIT ?`,
-    ...values,
+export const countUsers = async (db: Pick<Queries, 'get'>): Promise<number> =>
+  (await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM users'))?.count ?? 0
+
+/** The users with a password that follow an id, in order of id. */
+export const findPasswordHashes = (
+  db: Queries,
+  after: string,
+  limit: number,
+): Promise<{ id: string; hash: string }[]> =>
+  db.all(
+    'SELECT id, password_hash AS hash FROM users WHERE id > ? AND password_hash IS NOT NULL ORDER BY id LIMIT ?',
+    after,
     limit,
   )
-  return rows.map(toRecord)
+
+/** A user's place in the list. */
+interface Place {
+  id: string
+  position: number
+}
+
+interface Range {
+  /** Positions above this one. */
+  after: number
+  /** And up to this one. */
+  upTo: number
+  limit: number
+  /** Whether the query itself leaves few users, whom another index finds. */
+  isSelective: boolean
+}
+
+/** Places of users in order of position. A `+` before a column keeps both databases from using the wrong index. */
+export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise<Place[]> => {
+  const [position, updatedAt] = range.isSelective ? ['+position', UPDATED_AT] : ['position', `+${UPDATED_AT}`]
+  const inRange: Condition = [`${position} > ? AND ${position} <= ?`, range.after, range.upTo]
+  const [where, ...values] = joined([inRange, ...conditionsOf(query, updatedAt)])
+  const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${position} LIMIT ?`
+  return db.all<Place>(sql, ...values, range.limit)
+}
+
+/** The users of a query that names them, in order of position; those who have none yet come last, as they will. */
+export const findNamedUsers = async (db: Queries, query: UserQuery, limit: number): Promise<string[]> => {
+  const [where, ...values] = joined(conditionsOf(query, `+${UPDATED_AT}`))
+  const order = 'CASE WHEN position IS NULL THEN 1 ELSE 0 END, +position, created_at, id'
+  const sql = `SELECT id FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
+  return (await db.all<{ id: string }>(sql, ...values, limit)).map(({ id }) => id)
+}
+
+/** How many users were updated since a time, counted up to a limit. */
+export const countUpdatedSince = async (db: Queries, sinceMs: number, limit: number): Promise<number> => {
+  const sql = `SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE ${UPDATED_AT} >= ? LIMIT ?) AS updated`
+  return (await db.get<{ count: number }>(sql, sinceMs, limit))?.count ?? 0
 }

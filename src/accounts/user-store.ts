@@ -67,15 +67,23 @@ export const lockUser = async (db: Queries, id: string): Promise<UserRecord | un
   return row && toRecord(row)
 }
 
-/** By id, for a change: two transactions that only shared the lock would wait for each other. */
-export const lockUserToChange = async (db: Queries, id: string): Promise<void> => {
-  await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', id)
+/** By id, for a change, until the transaction ends: two transactions that only shared the lock would wait for each other. */
+export const lockUserToChange = async (db: Queries, id: string): Promise<UserRecord | undefined> => {
+  const row = await db.get<UserRow>(`SELECT ${USER_ROW_COLUMNS} FROM users WHERE id = ? FOR UPDATE`, id)
+  return row && toRecord(row)
 }
 
 export const findUserById = (db: Queries, id: string) => findBy(db, 'id', id)
+
 /** By id; `not_found` when there is no such user. */
-export const requireUserById = async (db: Queries, id: string): Promise<UserRecord> => {
-  const user = await findUserById(db, id)
+export const requireUserById = async (db: Queries, id: string): Promise<UserRecord> =>
+  orNotFound(await findUserById(db, id), id)
+
+/** The same, locked for a change. */
+export const requireUserToChange = async (db: Queries, id: string): Promise<UserRecord> =>
+  orNotFound(await lockUserToChange(db, id), id)
+
+const orNotFound = (user: UserRecord | undefined, id: string): UserRecord => {
   if (user) return user
   throw new AppError('not_found', `There is no user ${id}.`)
 }
@@ -114,29 +122,41 @@ export const insertUser = async (db: Queries, user: UserRecord): Promise<number>
   return changes
 }
 
-/** A change of one user. Its time is when the user was last updated, as the server API shows it. */
-export type Change<Changed> = { id: string; nowMs: number } & Changed
+/**
+ * Writes what has become of a user, in the transaction that has locked them; `UniqueViolation` on `users.email_lower` or
+ * `users.username`. The time of the last update is that of the last change which the server API shows: of a password,
+ * it shows only whether there is one.
+ */
+export const updateUser = async (db: Queries, before: UserRecord, after: UserRecord, nowMs: number): Promise<void> => {
+  if (JSON.stringify(before) === JSON.stringify(after)) return
+  await db.run(
+    `UPDATE users SET email = ?, email_lower = ?, username = ?, password_hash = ?, roles = ?, disabled = ?,
+       email_verified_at = ?, self_made = ?, invited_at = ?, updated_at = COALESCE(?, updated_at) WHERE id = ?`,
+    after.email,
+    after.emailLower,
+    after.username,
+    after.passwordHash,
+    JSON.stringify(after.roles),
+    after.disabled ? 1 : 0,
+    after.emailVerifiedAtMs ?? null,
+    after.isSelfMade ? 1 : 0,
+    after.invitedAtMs ?? null,
+    shownOf(before) === shownOf(after) ? null : nowMs,
+    before.id,
+  )
+  if (after.emailLower !== before.emailLower)
+    await requireUnreserved(db, { emailLower: after.emailLower, userId: before.id, nowMs })
+}
 
-/** For what is shown with a user and stored in another table. */
+const shownOf = ({ passwordHash, emailVerifiedAtMs, ...rest }: UserRecord): string =>
+  JSON.stringify({ ...rest, hasPassword: passwordHash !== null, isVerified: emailVerifiedAtMs !== undefined })
+
+/** Changes nothing when the hash is no longer the one that was checked. */
+export const replacePasswordHash = (db: Queries, id: string, checked: string, hash: string): Promise<number> =>
+  db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?', hash, id, checked)
+
+/** For a change that is shown with a user and stored in another table. */
 export const updateUpdatedAt = (db: Queries, id: string, nowMs: number): Promise<number> =>
   db.run('UPDATE users SET updated_at = ? WHERE id = ?', nowMs, id)
-
-/** 0 when the user has this username already; `UniqueViolation` on `users.username`. */
-export const updateUsername = (db: Queries, { id, username, nowMs }: Change<{ username: string }>): Promise<number> => {
-  const sql = 'UPDATE users SET username = ?, updated_at = ? WHERE id = ? AND username <> ?'
-  return db.run(sql, username, nowMs, id, username)
-}
-
-/** 0 when the user has these roles already, in this order. */
-export const updateRoles = (db: Queries, { id, roles, nowMs }: Change<{ roles: string[] }>): Promise<number> => {
-  const text = JSON.stringify(roles)
-  return db.run('UPDATE users SET roles = ?, updated_at = ? WHERE id = ? AND roles <> ?', text, nowMs, id, text)
-}
-
-/** 0 when it is so already. */
-export const updateDisabled = (db: Queries, { id, disabled, nowMs }: Change<{ disabled: boolean }>) => {
-  const value = disabled ? 1 : 0
-  return db.run('UPDATE users SET disabled = ?, updated_at = ? WHERE id = ? AND disabled <> ?', value, nowMs, id, value)
-}
 
 export const deleteUser = (db: Queries, id: string): Promise<number> => db.run('DELETE FROM users WHERE id = ?', id)

@@ -1,20 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { AppError } from '../lib/errors.ts'
 
 const MIN_LENGTH = 3
 const MAX_LENGTH = 30
-const USERNAME = /^[a-z0-9_-]{3,30}$/
-
-/** Reads a username, lower-cased: 3 to 30 of `a-z 0-9 _ -`; `unprocessable` on field `username`. */
-export const requireUsername = (entered: string): string => {
-  // Checked before as well as after: some letters outside ASCII become ASCII when lower-cased (the Kelvin sign).
-  const lower = /^[\x20-\x7e]*$/.test(entered) ? entered.toLowerCase() : ''
-  if (USERNAME.test(lower)) return lower
-  throw new AppError('unprocessable', 'A username has 3 to 30 of the characters a-z, 0-9, _ and -.', {
-    field: 'username',
-    reason: 'username_invalid',
-  })
-}
 
 /** What stands before the `@`. */
 export const localPart = (email: string): string => email.slice(0, email.indexOf('@'))

@@ -13,7 +13,7 @@ export const addUsersDisable = (users: Command, context: CommandContext): void =
       command: 'users disable',
       event: 'account_disable',
       json,
-      apply: (core, { id }) => core.users.setDisabled(id, true),
+      apply: (core, { id }) => core.users.change(id, { disabled: true }),
       result: ({ email }) => `${email} is disabled, and all its sessions have ended.`,
     }),
   )

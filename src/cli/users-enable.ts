@@ -11,7 +11,7 @@ export const addUsersEnable = (users: Command, context: CommandContext): void =>
       command: 'users enable',
       event: 'account_enable',
       json,
-      apply: (core, { id }) => core.users.setDisabled(id, false),
+      apply: (core, { id }) => core.users.change(id, { disabled: false }),
       result: ({ email }) => `${email} can log in again.`,
     }),
   )

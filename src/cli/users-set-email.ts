@@ -30,7 +30,7 @@ export const addUsersSetEmail = (users: Command, context: CommandContext): void 
       command: 'users set-email',
       event: 'email_change',
       json,
-      apply: ({ recovery }, { id }) => recovery.emailChanges.set(id, email, { verified, stolen }),
+      apply: (core, { id }) => core.users.setEmail(id, email, { emailVerified: verified, stolen }),
       result: (user) => `The email address is ${user.email} now${verified ? ', and verified' : ''}.`,
     }),
   )

@@ -22,7 +22,7 @@ export const addUsersSetRoles = (users: Command, context: CommandContext): void 
       command: 'users set-roles',
       event: 'roles_change',
       json,
-      apply: (core, { id }) => core.users.setRoles(id, splitRoles(roles)),
+      apply: (core, { id }) => core.users.change(id, { roles: splitRoles(roles) }),
       result: (user) =>
         `${user.email} has ${user.roles.length > 0 ? `the roles ${user.roles.join(' ')}` : 'no roles'}.`,
       warning: unverifiedWarning,

@@ -13,7 +13,7 @@ export const addUsersSetUsername = (users: Command, context: CommandContext): vo
       command: 'users set-username',
       event: 'username_change',
       json,
-      apply: (core, { id }) => core.users.setUsername(id, username),
+      apply: (core, { id }) => core.users.change(id, { username }),
       result: (user) => `${user.email} has the username ${user.username}.`,
     }),
   )

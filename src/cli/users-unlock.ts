@@ -13,11 +13,7 @@ export const addUsersUnlock = (users: Command, context: CommandContext): void =>
       command: 'users unlock',
       event: 'account_unlock',
       json,
-      apply: ({ db, limits, audit }, { id: userId, email }) =>
-        db.inTransaction(async (transaction) => {
-          await limits.unlock(transaction, { emailLower: email.toLowerCase(), userId })
-          await audit.record(transaction, { type: 'user.unlocked', userId })
-        }),
+      apply: (core, { id }) => core.users.unlock(id),
       result: ({ email }) => `${email} can log in again.`,
     }),
   )

@@ -17,7 +17,7 @@ export const addUsersVerifyEmail = (users: Command, context: CommandContext): vo
       command: 'users verify-email',
       event: 'email_verification',
       json,
-      apply: (core, { id }) => core.users.verifyEmail(id),
+      apply: (core, { id }) => core.users.change(id, { emailVerified: true }),
       result: ({ email }) => `${email} counts as verified.`,
     }),
   )

@@ -3,7 +3,7 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
-import type { EnterInvited } from '../accounts/invited-account.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
 import type { Users } from '../accounts/accounts.ts'
 import { linkedEvent } from './connect.ts'
@@ -11,11 +11,10 @@ import { emailProblem } from './errors.ts'
 import { insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
-export interface FirstSignInDeps {
+export interface FirstSignInDeps extends Pick<Ownership, 'enterInvited'> {
   db: Database
   clock: Clock
   users: Pick<Users, 'createFromProfile'>
-  enterInvited: EnterInvited
   recordEvent: RecordEvent
 }
 

@@ -2,19 +2,19 @@ import type { Caller } from '../lib/caller.ts'
 import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
-import type { TakeOver } from '../accounts/take-over.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import { lockUserToChange } from '../accounts/user-store.ts'
-import type { MarkVerified } from '../accounts/verified-email.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
 import { type ConnectDeps, type Connection, createConnect, isLinked } from './connect.ts'
 import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 import { createVerifyIfSame } from './verified-by-provider.ts'
 
-export interface LinkingDeps extends Pick<SessionRules, 'requireSession'>, ConnectDeps {
+export interface LinkingDeps
+  extends Pick<SessionRules, 'requireSession'>,
+    Pick<Ownership, 'reclaim' | 'markVerified'>,
+    ConnectDeps {
   applySecurityEvent: ApplySecurityEvent
-  takeOver: TakeOver
-  markVerified: MarkVerified
   /** A grant for the user; `forbidden` when the profile belongs to another one. */
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
   /** `invalid_request` when the profile was fetched too long ago. */
@@ -93,7 +93,8 @@ export const createLinking = (deps: LinkingDeps) => {
       const { profile, userId } = pendingLink
       const { lower: emailLower } = requireVerifiedEmail(profile)
       await connect(profile, { userId, caller }, async (transaction) => {
-        if (!(await deps.takeOver(transaction, { userId, emailLower, method: profile.provider, caller })))
+        const cause = { by: 'reclaim', method: profile.provider } as const
+        if (!(await deps.reclaim(transaction, { userId, emailLower, caller }, cause)))
           throw signInProblem((await isLinked(transaction, profile, userId)) ? 'used' : 'no_proof')
         await requirePending(transaction, pendingLink, browserSecret)
       })

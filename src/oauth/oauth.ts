@@ -7,13 +7,11 @@ import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-
 import type { Database, Queries } from '../storage/database.ts'
 import type { EmailDomains } from '../accounts/email-domains.ts'
 import type { Notify } from '../accounts/account-notice.ts'
-import type { EnterInvited } from '../accounts/invited-account.ts'
 import type { ProviderProof } from '../accounts/provider-proof.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
-import type { TakeOver } from '../accounts/take-over.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import type { HasPassword } from '../accounts/passwords/usable-password.ts'
 import type { Users } from '../accounts/accounts.ts'
-import type { MarkVerified } from '../accounts/verified-email.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
@@ -89,14 +87,13 @@ export interface OAuth {
   deleteExpired(nowMs: number): Promise<number>
 }
 
-export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
+export interface OAuthDeps
+  extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'>,
+    Pick<Ownership, 'reclaim' | 'enterInvited' | 'markVerified'> {
   db: Database
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
   recordEvent: RecordEvent
-  takeOver: TakeOver
-  enterInvited: EnterInvited
-  markVerified: MarkVerified
   clock: Clock
   rootSecret: RootSecret
   baseUrl: string

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { findUserByEmail, findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
 import type { EmailDomains } from '../accounts/email-domains.ts'
-import type { MarkVerified } from '../accounts/verified-email.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
 import { createFirstSignIn, type FirstSigner, type FirstSignInDeps } from './first-sign-in.ts'
@@ -18,7 +18,7 @@ export interface SignInDeps extends FirstSignInDeps {
   emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
   /** What can prove that an account is the user's. */
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
-  markVerified: MarkVerified
+  markVerified: Ownership['markVerified']
   factorOf: (profile: ProviderProfile) => ProviderFactor
 }
 

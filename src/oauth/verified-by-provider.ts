@@ -1,7 +1,7 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import { findUserById } from '../accounts/user-store.ts'
-import type { MarkVerified } from '../accounts/verified-email.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import type { ProviderProfile } from './profile.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { ProviderProfile } from './profile.ts'
  * transaction has locked, has proved the account in another way: by a session, or by the connection of the provider.
  */
 export const createVerifyIfSame =
-  (markVerified: MarkVerified) =>
+  (markVerified: Ownership['markVerified']) =>
   async (
     transaction: Transaction,
     { email, emailVerified }: ProviderProfile,

@@ -1,16 +1,12 @@
-import type { AuditEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { changesOf } from '../accounts/change-events.ts'
-import { updateEmail } from '../accounts/email-store.ts'
+import { orEmailTaken } from '../accounts/fields.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
-import { updatePasswordHash } from '../accounts/passwords/password-hash-store.ts'
 import { findUserById, lockUser, lockUserToChange, requireUserById } from '../accounts/user-store.ts'
 import type { EmailChangesDeps } from './email-changes.ts'
-import { orTaken } from './email-refusals.ts'
 import { emailOfLink, type Link } from './link.ts'
 import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
 import type { EnterByProvider } from './provider-entry.ts'
@@ -41,7 +37,7 @@ export interface EmailUndo {
   enterByProvider: EnterByProvider
 }
 
-export interface EmailUndoDeps extends Omit<EmailChangesDeps, 'undoLinks'> {
+export interface EmailUndoDeps extends EmailChangesDeps {
   db: Database
   clock: Clock
   passwords: Passwords
@@ -50,31 +46,24 @@ export interface EmailUndoDeps extends Omit<EmailChangesDeps, 'undoLinks'> {
 }
 
 export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
-  const { db, clock, links, passwords, applySecurityEvent, announceUpdate, notify, userChanged } = deps
-  const { recordEvent } = deps
+  const { db, clock, links, passwords, change } = deps
 
   /** Puts the address back as it was when the link was made. Before the change is made, that is the account's own. */
-  const putBack = async (transaction: Transaction, { link, factor, caller }: PutBack): Promise<void> => {
+  const putBack = async (
+    transaction: Transaction,
+    { link, factor, passwordHash, signsInWith, caller }: PutBack,
+  ): Promise<void> => {
     const { userId = '', details } = link
     await lockUserToChange(transaction, userId)
     await links.use(transaction, link)
     await useFactor(transaction, deps.hasFactor, askedBy(link), factor)
-    const user = await requireUserById(transaction, userId)
-    const email = emailOfLink(link)
-    const verifiedAtMs = user.emailLower === email.lower ? user.emailVerifiedAtMs : undefined
-    await updateEmail(transaction, {
-      id: userId,
-      email,
-      verifiedAtMs: verifiedAtMs ?? Number(details.verifiedAt),
-      nowMs: clock.now(),
-    })
-    await recordEvent(transaction, { type: 'email.change_undone', userId }, caller)
-    await applySecurityEvent(transaction, 'email_undone', { userId, sinceMs: askedAtOf(link), caller })
-    const changes = changesOf(user, email, true)
-    await announceUpdate(transaction, userId, changes)
-    if (changes.includes('email'))
-      await notify(transaction, userId, { kind: 'email_changed', oldEmail: user.email, newEmail: email.shown }, caller)
-    await userChanged(transaction, userId)
+    const changes = {
+      email: emailOfLink(link),
+      emailVerified: true,
+      verifiedAtMs: Number(details.verifiedAt),
+      passwordHash,
+    }
+    await change(transaction, userId, changes, { by: 'undo', sinceMs: askedAtOf(link), signsInWith, caller })
   }
 
   const grantFor = (userId: string, amr: SignInGrant['amr']): SignInGrant => ({
@@ -92,30 +81,23 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
       const { userId = '' } = link
       const { username } = await requireUserById(db, userId)
       const checked = await deps.requireGoodPassword(password, [emailOfLink(link).shown, username])
-      const hash = await passwords.hash(checked, caller)
-      const apply = async (transaction: Transaction) => {
-        await putBack(transaction, { link, factor, caller })
-        await updatePasswordHash(transaction, { id: userId, hash, nowMs: clock.now() })
-        await notify(transaction, userId, { kind: 'password_changed', how: 'reset' }, caller)
-        await recordEvent(transaction, resetEvent(userId, 'password'), caller)
-      }
+      const passwordHash = await passwords.hash(checked, caller)
+      const back = { link, factor, passwordHash, signsInWith: 'password', caller }
       return {
         grant: grantFor(userId, factor?.amrAfter('pwd') ?? ['pwd']),
-        apply: (transaction) => orTaken(() => apply(transaction)),
+        apply: (transaction) => orEmailTaken(() => putBack(transaction, back)),
       }
     },
 
     async enterByProvider({ link, proof, factor, caller }) {
       const { userId = '' } = link
       const apply = async (transaction: Transaction) => {
-        await putBack(transaction, { link, factor, caller })
-        await updatePasswordHash(transaction, { id: userId, hash: null, nowMs: clock.now() })
-        await recordEvent(transaction, resetEvent(userId, proof.method), caller)
+        await putBack(transaction, { link, factor, passwordHash: null, signsInWith: proof.method, caller })
         await proof.connect(transaction, userId)
       }
       return {
         grant: grantFor(userId, factor?.amrAfter('fed') ?? ['fed']),
-        apply: (transaction) => orTaken(() => apply(transaction)),
+        apply: (transaction) => orEmailTaken(() => apply(transaction)),
       }
     },
   }
@@ -124,14 +106,11 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
 interface PutBack {
   link: Link
   factor: ProvedFactor | undefined
+  /** Of the new password; `null`: there is none, and one that was there ends. */
+  passwordHash: string | null
+  signsInWith: string
   caller: Caller
 }
-
-const resetEvent = (userId: string, method: string): AuditEvent => ({
-  type: 'password.reset',
-  userId,
-  details: { method },
-})
 
 const askedAtOf = ({ details }: Link): number => Number(details.askedAt)
 

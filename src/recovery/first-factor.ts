@@ -2,7 +2,7 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { findUserById, lockUserToChange } from '../accounts/user-store.ts'
-import type { MarkVerified } from '../accounts/verified-email.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import { createFirstFactorMessage, type FirstFactorMessageDeps } from './first-factor-message.ts'
 import { DeadLinkError, hashToken, type Link } from './link.ts'
 import { hasUsedLink } from './link-store.ts'
@@ -51,7 +51,7 @@ export interface FirstFactor {
 
 export interface FirstFactorDeps extends FirstFactorMessageDeps {
   db: Database
-  markVerified: MarkVerified
+  markVerified: Ownership['markVerified']
   /** Whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>
   /** When the account got to know a browser, by the hash of its secret. */

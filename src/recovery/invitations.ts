@@ -2,11 +2,11 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError, checkAllInTurn } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { EnterInvited } from '../accounts/invited-account.ts'
+import { requireUsername } from '../accounts/fields.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import { findUserById, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
-import { requireUsername } from '../accounts/username.ts'
 import { createInvite, type Invite, type InviteDeps } from './invite.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { EnterByProvider } from './provider-entry.ts'
@@ -39,7 +39,7 @@ export interface Invitations extends Invite {
 export interface InvitationsDeps extends InviteDeps {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
-  enterInvited: EnterInvited
+  enterInvited: Ownership['enterInvited']
 }
 
 export const createInvitations = (deps: InvitationsDeps): Invitations => {

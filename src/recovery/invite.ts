@@ -5,7 +5,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { MakeInvited } from '../accounts/invitable-account.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import {
   findUserByEmail,
   findUserById,
@@ -43,7 +43,7 @@ export interface InviteDeps {
   users: Pick<Users, 'createInvited'>
   mail: Mail
   links: Links
-  makeInvited: MakeInvited
+  makeInvited: Ownership['makeInvited']
   recordEvent: RecordEvent
   /** `SVC_INVITE_TTL` */
   lifetimeMs: number

@@ -1,8 +1,6 @@
 import type { Email } from '../lib/email-address.ts'
 import { checkAll } from '../lib/errors.ts'
-import { requireEmail } from '../accounts/email.ts'
-import { requireRoles } from '../accounts/roles.ts'
-import { requireUsername } from '../accounts/username.ts'
+import { requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
 
 /** Whom an operator invites. */
 export interface NewInvitation {

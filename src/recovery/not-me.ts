@@ -2,7 +2,7 @@ import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-import { updatePasswordHash } from '../accounts/passwords/password-hash-store.ts'
+import type { Change } from '../accounts/change.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
@@ -47,6 +47,7 @@ export interface NotMeDeps extends NotMeRemovalDeps, NotMeFormDeps {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
+  change: Change
   hasFactor: HasFactor
   /** Lets logins of the account begin to count from zero. */
   unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
@@ -62,7 +63,7 @@ interface Disowned {
 }
 
 export const createNotMe = (deps: NotMeDeps): NotMe => {
-  const { db, clock, links, passwords, applySecurityEvent, notify, recordEvent, hasFactor } = deps
+  const { db, clock, links, passwords, applySecurityEvent, change, hasFactor } = deps
   const remove = createNotMeRemoval(deps)
   const findForm = createNotMeForm(deps)
 
@@ -96,7 +97,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
 
     async check({ link, password, factor }, caller) {
       const { id: userId, email, emailLower, username } = await requireAccount(link)
-      const hash = await passwords.hash(await deps.requireGoodPassword(password, [email, username]), caller)
+      const passwordHash = await passwords.hash(await deps.requireGoodPassword(password, [email, username]), caller)
       return {
         grant: {
           userId,
@@ -106,11 +107,8 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
         },
         async apply(transaction) {
           await disown(transaction, { link, factor, setsPassword: true, caller })
-          await updatePasswordHash(transaction, { id: userId, hash, nowMs: clock.now() })
-          await recordEvent(transaction, { type: 'password.reset', userId, details: { method: 'password' } }, caller)
-          await applySecurityEvent(transaction, 'password_reset', { userId, caller })
+          await change(transaction, userId, { passwordHash }, { by: 'reset', signsInWith: 'password', caller })
           await deps.unlockLogins(transaction, { emailLower, userId })
-          await notify(transaction, userId, { kind: 'password_changed', how: 'reset' }, caller)
         },
       }
     },
@@ -121,7 +119,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
         const { id: userId, emailLower } = user
         // A thief who knows it could sign in again before the next page has come to its end.
         if (user.passwordHash !== null)
-          await updatePasswordHash(transaction, { id: userId, hash: null, nowMs: clock.now() })
+          await change(transaction, userId, { passwordHash: null }, { by: 'not_me', caller })
         // The message with the link may have gone to an address that the account has left.
         const details = { provesEmail: 'no' }
         const lifetimeMs = deps.resetLifetimeMs

@@ -156,11 +156,9 @@ const createEmailSubjects = (deps: RecoveryDeps) => {
       'prepare',
     ),
     emailChanges: onDemand(
-      async () => (await import('./email-changes.ts')).createEmailChanges(await withUndoLinks()),
+      async () => (await import('./email-changes.ts')).createEmailChanges(deps),
       'describe',
       'confirm',
-      'set',
-      'setIn',
       'deleteEndedReservations',
     ),
     emailUndo: onDemand(

@@ -1,15 +1,10 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
-import type { AnnounceUpdate } from '../accounts/announcement.ts'
+import type { Change } from '../accounts/change.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
-import type { ApplySecurityEvent } from '../accounts/security-events.ts'
-import type { TakeOver } from '../accounts/take-over.ts'
-import { markEmailVerified } from '../accounts/email-proof-store.ts'
-import { updatePasswordHash } from '../accounts/passwords/password-hash-store.ts'
 import { findUserById, lockUser, type UserRecord } from '../accounts/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
@@ -20,7 +15,7 @@ interface EnteredPassword {
   link: Link
   password: string
   factor: ProvedFactor | undefined
-  /** Whether the browser has a session of the account: then the proof of an unverified address is no take-over. */
+  /** Whether the browser has a session of the account: then the proof of an unverified address reclaims nothing. */
   isOwnSession: boolean
 }
 
@@ -35,7 +30,7 @@ interface CheckedReset {
 export interface PasswordReset extends ResetLinks {
   /** The account of a live link. */
   requireAccount(link: Link): Promise<UserRecord>
-  /** Whose second factor must be proved before anything changes; undefined for a take-over. */
+  /** Whose second factor must be proved before anything changes; undefined where the account is reclaimed. */
   findAsked(entered: Pick<EnteredPassword, 'link' | 'isOwnSession'>): Promise<AskedFactor | undefined>
   /** Checks and hashes a new password; `unprocessable` when it breaks a rule, and the link stays good. */
   check(entered: EnteredPassword, caller: Caller): Promise<CheckedReset>
@@ -46,19 +41,15 @@ export interface PasswordReset extends ResetLinks {
 export interface PasswordResetDeps extends ResetLinksDeps {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
-  applySecurityEvent: ApplySecurityEvent
-  announceUpdate: AnnounceUpdate
-  takeOver: TakeOver
-  notify: Notify
-  recordEvent: RecordEvent
+  change: Change
+  reclaim: Ownership['reclaim']
   hasFactor: HasFactor
   /** Lets logins of the account begin to count from zero. */
   unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
 }
 
 export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
-  const { db, clock, links, passwords, requireGoodPassword, applySecurityEvent, announceUpdate } = deps
-  const { takeOver, notify, recordEvent, hasFactor, unlockLogins } = deps
+  const { db, clock, links, passwords, requireGoodPassword, change, reclaim, hasFactor, unlockLogins } = deps
 
   const requireAccount = async (link: Link): Promise<UserRecord> => {
     const user = link.userId === undefined ? undefined : await findUserById(db, link.userId)
@@ -75,20 +66,15 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
 
   const changeAccount = async (
     transaction: Transaction,
-    { user, link, isOwnSession, factor, passwordHash, method, caller }: Reset,
+    { user, link, isOwnSession, factor, passwordHash, signsInWith, caller }: Reset,
   ): Promise<void> => {
     const { id: userId, emailLower } = user
-    const mayTakeOver = canTakeOver(link, isOwnSession)
-    const proved = { userId, emailLower, passwordHash, method: 'link', signsInWith: method, caller }
-    if (mayTakeOver && (await takeOver(transaction, proved))) return
+    const cause = { by: 'reclaim_by_reset', method: 'link', signsInWith } as const
+    const proved = { userId, emailLower, passwordHash, caller }
+    if (canReclaim(link, isOwnSession) && (await reclaim(transaction, proved, cause))) return
     await useFactor(transaction, hasFactor, { userId }, factor)
-    await updatePasswordHash(transaction, { id: userId, hash: passwordHash ?? null, nowMs: clock.now() })
-    const verified = provesEmail(link) ? await markEmailVerified(transaction, userId, clock.now()) : 0
-    await recordEvent(transaction, { type: 'password.reset', userId, details: { method } }, caller)
-    await applySecurityEvent(transaction, 'password_reset', { userId, caller })
-    if (verified === 0) return
-    await announceUpdate(transaction, userId, ['email_verified'])
-    await recordEvent(transaction, { type: 'email.verified', userId }, caller)
+    const changes = { passwordHash: passwordHash ?? null, emailVerified: provesEmail(link) || undefined }
+    await change(transaction, userId, changes, { by: 'reset', signsInWith, caller })
   }
 
   return {
@@ -97,7 +83,7 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
 
     async findAsked({ link, isOwnSession }) {
       const { id: userId, emailVerifiedAtMs } = await requireAccount(link)
-      return emailVerifiedAtMs === undefined && canTakeOver(link, isOwnSession) ? undefined : { userId }
+      return emailVerifiedAtMs === undefined && canReclaim(link, isOwnSession) ? undefined : { userId }
     },
 
     async check({ link, password, isOwnSession, factor }, caller) {
@@ -109,9 +95,8 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
         async apply(transaction) {
           await links.use(transaction, link)
           const proved = { user, link, isOwnSession, factor, caller }
-          await changeAccount(transaction, { ...proved, passwordHash, method: 'password' })
+          await changeAccount(transaction, { ...proved, passwordHash, signsInWith: 'password' })
           await unlockLogins(transaction, { emailLower: user.emailLower, userId: user.id })
-          await notify(transaction, user.id, { kind: 'password_changed', how: 'reset' }, caller)
         },
       }
     },
@@ -122,7 +107,7 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
         grant: grantFor(user, link, factor?.amrAfter('fed') ?? ['fed']),
         async apply(transaction) {
           await links.use(transaction, link)
-          await changeAccount(transaction, { user, link, isOwnSession, factor, method: proof.method, caller })
+          await changeAccount(transaction, { user, link, isOwnSession, factor, signsInWith: proof.method, caller })
           await proof.connect(transaction, user.id)
         },
       }
@@ -135,12 +120,12 @@ interface Reset extends Omit<EnteredPassword, 'password'> {
   /** Undefined: the account has no password afterwards. */
   passwordHash?: string
   /** What the user signs in with from now on, for the record. */
-  method: string
+  signsInWith: string
   caller: Caller
 }
 
-/** Whether the proof of an unverified address takes the account over. */
-const canTakeOver = (link: Link, isOwnSession: boolean): boolean => provesEmail(link) && !isOwnSession
+/** Whether the proof of an unverified address reclaims the account. */
+const canReclaim = (link: Link, isOwnSession: boolean): boolean => provesEmail(link) && !isOwnSession
 
 /** Whether the link can have come by the account's mail alone. */
 const provesEmail = ({ details }: Link): boolean => details.provesEmail !== 'no'

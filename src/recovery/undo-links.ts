@@ -1,8 +1,9 @@
-import type { Caller } from '../lib/caller.ts'
+import { type Caller, userDeviceOf } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
+import type { LeftEmail } from '../accounts/change.ts'
 import { reserveEmail } from '../accounts/email-store.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
 import { findLiveLinks, shortenUndoLinks } from './link-store.ts'
@@ -36,10 +37,10 @@ export interface UndoLinks {
   /** To the address of the account, when another one is asked for. `requestMs`: how long that can be confirmed. */
   sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void>
   /** To the address that the account had, which is reserved from now on if it was proved. */
-  sendAtChange(transaction: Transaction, moving: MovingUser): Promise<void>
+  sendAtChange(transaction: Transaction, left: LeftEmail): Promise<void>
 }
 
-interface UndoLinksDeps {
+export interface UndoLinksDeps {
   clock: Clock
   mail: Mail
   links: Links
@@ -85,20 +86,24 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
     return expiresAtMs
   }
 
+  const timeOfRequest = async (transaction: Transaction, userId: string): Promise<number> => {
+    const nowMs = clock.now()
+    const live = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower: '' }, nowMs)
+    return Math.max(nowMs, ...live.map(({ createdAtMs }) => createdAtMs + 1))
+  }
+
   return {
-    async timeOfRequest(transaction, userId) {
-      const nowMs = clock.now()
-      const live = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower: '' }, nowMs)
-      return Math.max(nowMs, ...live.map(({ createdAtMs }) => createdAtMs + 1))
-    },
+    timeOfRequest,
 
     async sendAtRequest(transaction, moving, requestMs) {
       if (isSentTo(moving.user)) await send(transaction, 'requested', moving, requestMs + UNDO_MS)
     },
 
-    async sendAtChange(transaction, moving) {
-      const { id: userId, emailLower } = moving.user
+    async sendAtChange(transaction, { user, newEmail, askedAtMs, caller }) {
+      const { id: userId, emailLower } = user
       if (!mail.isOn) return
+      const asked = askedAtMs ?? (await timeOfRequest(transaction, userId))
+      const moving = { user, newEmail, askedAtMs: asked, device: userDeviceOf(caller) }
       if (!isSentTo(moving.user)) return sendWithoutLink(transaction, moving)
       const untilMs = await send(transaction, 'changed', moving, UNDO_MS)
       // Those that were sent at a request would be good for longer than the address is reserved.

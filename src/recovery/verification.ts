@@ -1,12 +1,10 @@
 import type { Caller } from '../lib/caller.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
-import type { TakeOver } from '../accounts/take-over.ts'
+import type { Ownership } from '../accounts/ownership.ts'
 import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
-import type { MarkVerified } from '../accounts/verified-email.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { Links } from './links.ts'
 import {
@@ -48,20 +46,19 @@ export interface Verification {
    * For a user who has proved the email alone: checks and hashes the password that they choose; `unprocessable` on
    * `new_password` when it breaks a rule. The account becomes theirs.
    */
-  checkTakeOver(link: Link, password: string, caller: Caller): Promise<CheckedProof>
+  checkReclaim(link: Link, password: string, caller: Caller): Promise<CheckedProof>
 }
 
 export interface VerificationDeps extends VerificationMessageDeps {
   db: Database
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
-  markVerified: MarkVerified
-  takeOver: TakeOver
-  notify: Notify
+  markVerified: Ownership['markVerified']
+  reclaim: Ownership['reclaim']
 }
 
 export const createVerification = (deps: VerificationDeps): Verification => {
-  const { db, clock, mode, links, passwords, requireGoodPassword, markVerified, takeOver, notify } = deps
+  const { db, clock, mode, links, passwords, requireGoodPassword, markVerified, reclaim } = deps
   const writeMessage = createVerificationMessage(deps)
 
   const sendAgain: Verification['sendAgain'] = (userId, browser) =>
@@ -107,7 +104,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
       await links.replace(transaction, link)
     },
 
-    async checkTakeOver(link, password, caller) {
+    async checkReclaim(link, password, caller) {
       const { email, username } = await requireAccount(link)
       const passwordHash = await passwords.hash(
         await requireGoodPassword(password, [email, username], 'new_password'),
@@ -118,11 +115,10 @@ export const createVerification = (deps: VerificationDeps): Verification => {
         async apply(transaction) {
           await requireAndUse(transaction, links, link)
           const userId = userIdOf(link)
-          const proved = { userId, emailLower: link.emailLower, passwordHash, method: 'link', caller }
+          const proved = { userId, emailLower: link.emailLower, passwordHash, caller }
+          const cause = { by: 'reclaim_by_verification', method: 'link', signsInWith: 'password' } as const
           // False: the email was verified a moment ago, and the account has an owner.
-          if (!(await takeOver(transaction, { ...proved, signsInWith: 'password' })))
-            throw new DeadLinkError('verify', 'ended')
-          await notify(transaction, userId, { kind: 'account_taken_over' }, caller)
+          if (!(await reclaim(transaction, proved, cause))) throw new DeadLinkError('verify', 'ended')
         },
       }
     },

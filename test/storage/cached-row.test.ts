@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
 import { cacheSessions, deleteSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { deleteUser, insertUser, updateDisabled } from '../../src/accounts/user-store.ts'
+import { deleteUser, insertUser, updateUser } from '../../src/accounts/user-store.ts'
 import { testOnSqlite } from '../support/database/database-choice.ts'
 import { probeDatabase } from './databases.ts'
 import { NO_DEADLINE, newSession, newUser } from './rows.ts'
@@ -210,7 +210,7 @@ describe('the session of every request', () => {
       assert.equal((await sessions.get(session.id))?.user.email, user.email)
       await updateRotatedSession(other, { ...session, generation: 2 }, NO_DEADLINE)
       assert.equal((await sessions.get(session.id))?.generation, 2)
-      await updateDisabled(other, { id: user.id, disabled: true, nowMs: Date.now() })
+      await updateUser(other, user, { ...user, disabled: true }, Date.now())
       assert.equal((await sessions.get(session.id))?.user.disabled, true)
       await (round % 2 ? deleteSession(other, session.id) : deleteUser(other, user.id))
       assert.equal(await sessions.get(session.id), undefined)

@@ -91,10 +91,10 @@ const CHANGES: Record<string, Change> = {
     return { username }
   },
   'other roles': async ({ users }, { id }) => {
-    await users.setRoles(id, ['admin'])
+    await users.change(id, { roles: ['admin'] })
     return { roles: ['admin'] }
   },
-  disabling: ({ users }, { id }) => ended(users.setDisabled(id, true)),
+  disabling: ({ users }, { id }) => ended(users.change(id, { disabled: true })),
   deletion: ({ users }, { id }) => ended(users.delete(id)),
   'a password that the operator sets': ({ users }, { id }) => ended(users.setPassword(id, newPerson().password)),
   'the end of all sessions': ({ sessions }, { id }) => ended(sessions.endAll(id)),

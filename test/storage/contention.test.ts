@@ -4,9 +4,15 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockSession } from '../../src/sessions/session-lock-store.ts'
 import { deleteSession, findSession, insertSession } from '../../src/sessions/session-store.ts'
-import type { Database, Transaction } from '../../src/storage/database.ts'
-import { updatePasswordHash } from '../../src/accounts/passwords/password-hash-store.ts'
-import { deleteUser, findUserById, insertUser, lockUser } from '../../src/accounts/user-store.ts'
+import type { Database, Queries, Transaction } from '../../src/storage/database.ts'
+import {
+  deleteUser,
+  findUserById,
+  insertUser,
+  lockUser,
+  updateUser,
+  type UserRecord,
+} from '../../src/accounts/user-store.ts'
 import { probeDatabase, testOnPostgres } from './databases.ts'
 import { newSession, newUser } from './rows.ts'
 
@@ -59,17 +65,14 @@ const waits = async (promise: Promise<unknown>): Promise<boolean> => {
   return Promise.race([promise.then(() => false), sleep(300, true)])
 }
 
+const setPassword = (queries: Queries, user: UserRecord) =>
+  updateUser(queries, user, { ...user, passwordHash: 'another' }, Date.now())
+
 describe('a locked row', () => {
-  const changes: [string, (id: string) => Promise<unknown>][] = [
-    ['another password', (id) => updatePasswordHash(other, { id: id, hash: 'another', nowMs: Date.now() })],
-    ['a deletion', (id) => deleteUser(other, id)],
-    [
-      'a transaction that changes it',
-      (id) =>
-        other.inTransaction((transaction) =>
-          updatePasswordHash(transaction, { id: id, hash: 'another', nowMs: Date.now() }),
-        ),
-    ],
+  const changes: [string, (user: UserRecord) => Promise<unknown>][] = [
+    ['another password', (user) => setPassword(other, user)],
+    ['a deletion', ({ id }) => deleteUser(other, id)],
+    ['a transaction that changes it', (user) => other.inTransaction((transaction) => setPassword(transaction, user))],
   ]
   for (const [what, change] of changes) {
     test(`of a user does not change until the transaction ends: ${what} waits`, async () => {
@@ -79,7 +82,7 @@ describe('a locked row', () => {
         assert.deepEqual(await lockUser(transaction, user.id), user)
         return insertSession(transaction, newSession(user.id))
       })
-      const changed = change(user.id)
+      const changed = change(user)
       assert.ok(await waits(changed))
       assert.deepEqual(await findUserById(other, user.id), user)
       await login.commit()
@@ -92,7 +95,7 @@ describe('a locked row', () => {
     const [user, gone] = [newUser(), newUser()]
     for (const each of [user, gone]) await insertUser(db, each)
     const change = await holding(db, async (transaction) => {
-      await updatePasswordHash(transaction, { id: user.id, hash: 'another', nowMs: Date.now() })
+      await setPassword(transaction, user)
       await deleteUser(transaction, gone.id)
     })
     const [seen, seenGone] = [user, gone].map(({ id }) =>

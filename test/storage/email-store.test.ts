@@ -1,16 +1,22 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isUniqueViolation } from '../../src/storage/database.ts'
+import { isUniqueViolation, type Queries } from '../../src/storage/database.ts'
 import {
   deleteEndedReservations,
   findFormerEmails,
   isEmailTaken,
   releaseEmail,
   reserveEmail,
-  updateEmail,
 } from '../../src/accounts/email-store.ts'
-import { deleteUser, findUserById, insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
+import {
+  deleteUser,
+  findUserById,
+  insertUser,
+  requireUserToChange,
+  updateUser,
+  type UserRecord,
+} from '../../src/accounts/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newUser } from './rows.ts'
 
@@ -23,17 +29,20 @@ const added = async (given: Partial<UserRecord> = {}): Promise<UserRecord> => {
   return user
 }
 
-const change = (id: string, to: string) =>
-  db.inTransaction((transaction) =>
-    updateEmail(transaction, { id, email: { shown: to, lower: to.toLowerCase() }, verifiedAtMs: nowMs, nowMs }),
-  )
+const updateEmail = async (queries: Queries, id: string, to: string, verifiedAtMs: number | undefined = nowMs) => {
+  const user = await requireUserToChange(queries, id)
+  const after = { ...user, email: to, emailLower: to.toLowerCase(), emailVerifiedAtMs: verifiedAtMs }
+  await updateUser(queries, user, after, nowMs)
+}
+
+const change = (id: string, to: string) => db.inTransaction((transaction) => updateEmail(transaction, id, to))
 
 /** A user who has just changed their address; the old one is reserved for a minute. */
 const moved = async () => {
   const user = await added()
   const next = `next.${user.emailLower}`
   await db.inTransaction(async (transaction) => {
-    await updateEmail(transaction, { id: user.id, email: { shown: next, lower: next }, verifiedAtMs: nowMs, nowMs })
+    await updateEmail(transaction, user.id, next)
     await reserveEmail(transaction, { emailLower: user.emailLower, userId: user.id, untilMs: nowMs + 60_000 })
   })
   return { id: user.id, old: user.emailLower, next }
@@ -51,8 +60,9 @@ describe('addresses of accounts', () => {
       [user?.email, user?.emailLower, user?.emailVerifiedAtMs],
       ['New.Name@Example.com', 'new.name@example.com', nowMs],
     )
-    const email = { shown: 'x@example.com', lower: 'x@example.com' }
-    await updateEmail(db, { id, email, verifiedAtMs: undefined, nowMs })
+    const before = user ?? assert.fail('the account is there')
+    const email = 'x@example.com'
+    await updateUser(db, before, { ...before, email, emailLower: email, emailVerifiedAtMs: undefined }, nowMs)
     assert.equal((await findUserById(db, id))?.emailVerifiedAtMs, undefined)
   })
 
@@ -102,8 +112,7 @@ describe('addresses of accounts', () => {
     const next = `next.${user.emailLower}`
     let signup: Promise<unknown> | undefined
     await db.inTransaction(async (transaction) => {
-      const email = { shown: next, lower: next }
-      await updateEmail(transaction, { id: user.id, email, verifiedAtMs: nowMs, nowMs })
+      await updateEmail(transaction, user.id, next)
       signup ??= added({ emailLower: user.emailLower, createdAtMs: nowMs }).then(
         () => 'added',
         (error: unknown) => (isUniqueViolation(error, 'users.email_lower') ? 'taken' : error),

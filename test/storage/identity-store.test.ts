@@ -15,9 +15,7 @@ import {
   lockIdentity,
 } from '../../src/oauth/identity-store.ts'
 import { isUniqueViolation } from '../../src/storage/database.ts'
-import { markEmailVerified, takeOverUser } from '../../src/accounts/email-proof-store.ts'
-import { insertPasswordHash } from '../../src/accounts/passwords/password-hash-store.ts'
-import { deleteUser, findUserById, insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
+import { deleteUser, insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newUser, T0 } from './rows.ts'
 
@@ -167,81 +165,5 @@ describe('consumed states of sign-ins', () => {
     await insertUsedState(db, fresh)
     await deleteUsedStatesBefore(db, leastUuidAt(Date.now() - 60_000))
     await assert.rejects(insertUsedState(db, fresh), 'the ids that sign-ins have are in order of time')
-  })
-})
-
-const takenOver = (user: UserRecord, given: object = {}) =>
-  takeOverUser(db, {
-    id: user.id,
-    emailLower: user.emailLower,
-    passwordHash: undefined,
-    nowMs: T0 + 5,
-    ...given,
-  })
-
-describe('an account whose email is not verified', () => {
-  test('is taken over by the owner of its email, without its password and its roles', async () => {
-    const user = await addedUser({ roles: ['a'] })
-    assert.equal(await takenOver(user), 1)
-    assert.deepEqual(await findUserById(db, user.id), {
-      ...user,
-      passwordHash: null,
-      roles: [],
-      emailVerifiedAtMs: T0 + 5,
-    })
-    assert.equal(await takenOver(user), 0)
-  })
-
-  test('keeps the roles that an operator gave it when it was made, and gets the password of its owner', async () => {
-    const user = await addedUser({ roles: ['a'], isSelfMade: false, invitedAtMs: T0 })
-    assert.equal(await takenOver(user, { passwordHash: 'theirs' }), 1)
-    const { roles, passwordHash, invitedAtMs } = (await findUserById(db, user.id)) ?? newUser()
-    assert.deepEqual([roles, passwordHash, invitedAtMs], [['a'], 'theirs', undefined])
-  })
-
-  test('is not taken over with another email, when disabled, or when the email is verified', async () => {
-    const user = await addedUser()
-    const disabled = await addedUser({ disabled: true })
-    const proven = await addedUser({ emailVerifiedAtMs: T0 })
-    assert.equal(await takenOver(user, { emailLower: 'somebody.else@example.com' }), 0)
-    assert.equal(await takenOver(user, { id: randomUUID() }), 0)
-    assert.equal(await takenOver(disabled), 0)
-    assert.equal(await takenOver(proven), 0)
-    for (const each of [user, disabled, proven]) assert.deepEqual(await findUserById(db, each.id), each)
-  })
-
-  test('of many requests that take it over at once, one succeeds', async () => {
-    const user = await addedUser()
-    const changes = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        takeOverUser(index % 2 ? db : other, {
-          id: user.id,
-          emailLower: user.emailLower,
-          passwordHash: undefined,
-          nowMs: T0 + index,
-        }),
-      ),
-    )
-    assert.deepEqual(changes.filter(Boolean), [1])
-    assert.equal((await findUserById(db, user.id))?.emailVerifiedAtMs, T0 + changes.indexOf(1))
-  })
-
-  test('the time of the first verification is kept', async () => {
-    const user = await addedUser()
-    assert.equal(await markEmailVerified(db, user.id, T0 + 1), 1)
-    assert.equal(await markEmailVerified(db, user.id, T0 + 2), 0)
-    assert.equal((await findUserById(db, user.id))?.emailVerifiedAtMs, T0 + 1)
-  })
-
-  test('a first password is set only once, where there is none', async () => {
-    const [user, without] = [await addedUser(), await addedUser({ passwordHash: null })]
-    assert.equal(await insertPasswordHash(db, { id: user.id, hash: 'new', nowMs: T0 }), 0)
-    const hashes = Array.from({ length: 10 }, (_, index) => `hash ${index}`)
-    const changes = await Promise.all(
-      hashes.map((hash, index) => insertPasswordHash(index % 2 ? db : other, { id: without.id, hash, nowMs: T0 })),
-    )
-    assert.deepEqual(changes.filter(Boolean), [1])
-    assert.equal((await findUserById(db, without.id))?.passwordHash, hashes[changes.indexOf(1)])
-    assert.deepEqual(await findUserById(db, user.id), user)
   })
 })

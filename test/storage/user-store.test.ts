@@ -3,23 +3,16 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findSession, insertSession } from '../../src/sessions/session-store.ts'
 import {
-  insertPasswordHash,
-  replacePasswordHash,
-  updatePasswordHash,
-} from '../../src/accounts/passwords/password-hash-store.ts'
-import {
   deleteUser,
   findUserByEmail,
   findUserById,
   findUserByUsername,
   insertUser,
   lockUser,
+  replacePasswordHash,
   type UserRecord,
-  updateDisabled,
-  updateRoles,
-  updateUsername,
+  updateUser,
 } from '../../src/accounts/user-store.ts'
-import { markEmailVerified } from '../../src/accounts/email-proof-store.ts'
 import { findUsers } from '../../src/accounts/user-list-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newSession, newUser, T0 } from './rows.ts'
@@ -71,57 +64,65 @@ describe('users', () => {
     assert.equal(await db.inTransaction((transaction) => lockUser(transaction, 'nobody')), undefined)
   })
 
-  test('are changed one column at a time, without changes to other users', async () => {
+  test('are changed as a whole, without changes to other users', async () => {
     const [user, bystander] = [await added(), await added()]
-    assert.equal(await updateUsername(db, { id: user.id, username: 'changed', nowMs: T0 }), 1)
-    assert.equal(await updateRoles(db, { id: user.id, roles: ['é"\\', 'b'], nowMs: T0 }), 1)
-    assert.equal(await updateDisabled(db, { id: user.id, disabled: true, nowMs: T0 }), 1)
-    assert.equal(await updatePasswordHash(db, { id: user.id, hash: 'another', nowMs: T0 }), 1)
-    assert.equal(await updateUsername(db, { id: user.id, username: 'changed', nowMs: T0 }), 0, 'the same again')
-    assert.equal(await updateRoles(db, { id: user.id, roles: ['é"\\', 'b'], nowMs: T0 }), 0)
-    assert.equal(await updateDisabled(db, { id: user.id, disabled: true, nowMs: T0 }), 0)
-    const expected = { ...user, username: 'changed', roles: ['é"\\', 'b'], disabled: true, passwordHash: 'another' }
-    assert.deepEqual(await findUserById(db, user.id), expected)
-    assert.equal(await updateDisabled(db, { id: user.id, disabled: false, nowMs: T0 }), 1)
-    assert.equal(await updateRoles(db, { id: user.id, roles: [], nowMs: T0 }), 1)
-    assert.deepEqual(await findUserById(db, user.id), { ...expected, roles: [], disabled: false })
+    const changed: UserRecord = {
+      ...user,
+      email: 'Changed@Example.com',
+      emailLower: 'changed@example.com',
+      emailVerifiedAtMs: T0 + 1,
+      username: 'changed',
+      roles: ['é"\\', 'b'],
+      disabled: true,
+      passwordHash: 'another',
+      isSelfMade: false,
+      invitedAtMs: T0 + 2,
+    }
+    await updateUser(db, user, changed, T0)
+    assert.deepEqual(await findUserById(db, user.id), changed)
+    await updateUser(db, changed, user, T0)
+    assert.deepEqual(await findUserById(db, user.id), user)
     assert.deepEqual(await findUserById(db, bystander.id), bystander)
   })
 
   test('have the time of the last change that is shown', async () => {
-    const { id } = await added({ passwordHash: null })
+    let user = await added({ passwordHash: null })
     const shown = async () => {
-      const row = await db.get<{ updated_at: number | null }>('SELECT updated_at FROM users WHERE id = ?', id)
+      const row = await db.get<{ updated_at: number | null }>('SELECT updated_at FROM users WHERE id = ?', user.id)
       return row?.updated_at
     }
     assert.equal(await shown(), null, 'never changed')
-    const changes: [number | undefined, (nowMs: number) => Promise<unknown>][] = [
-      [1, (nowMs) => updateUsername(db, { id, username: 'updated', nowMs })],
-      [1, (nowMs) => updateUsername(db, { id, username: 'updated', nowMs })],
-      [3, (nowMs) => updateRoles(db, { id, roles: ['a'], nowMs })],
-      [3, (nowMs) => updateRoles(db, { id, roles: ['a'], nowMs })],
-      [5, (nowMs) => updateDisabled(db, { id, disabled: true, nowMs })],
-      [5, (nowMs) => updateDisabled(db, { id, disabled: true, nowMs })],
-      [7, (nowMs) => insertPasswordHash(db, { id, hash: 'first', nowMs })],
-      [7, () => replacePasswordHash(db, id, 'first', 'second')],
-      [7, (nowMs) => updatePasswordHash(db, { id, hash: 'third', nowMs })],
-      [10, (nowMs) => updatePasswordHash(db, { id, hash: null, nowMs })],
-      [10, (nowMs) => updatePasswordHash(db, { id, hash: null, nowMs })],
-      [12, (nowMs) => updatePasswordHash(db, { id, hash: 'fourth', nowMs })],
-      [13, (nowMs) => markEmailVerified(db, id, nowMs)],
-      [13, (nowMs) => markEmailVerified(db, id, nowMs)],
+    const changes: [number | undefined, Partial<UserRecord>][] = [
+      [1, { username: 'updated' }],
+      [1, { username: 'updated' }],
+      [3, { roles: ['a'] }],
+      [3, { roles: ['a'] }],
+      [5, { disabled: true }],
+      [5, { disabled: true }],
+      [7, { passwordHash: 'first' }],
+      [7, { passwordHash: 'second' }],
+      [9, { passwordHash: null }],
+      [9, { passwordHash: null }],
+      [11, { passwordHash: 'third' }],
+      [12, { emailVerifiedAtMs: T0 + 12 }],
+      [12, { emailVerifiedAtMs: T0 + 13 }],
+      [14, { email: user.email.toUpperCase() }],
+      [15, { invitedAtMs: T0 + 15 }],
     ]
     for (const [index, [expected, change]] of changes.entries()) {
-      await change(index + 1)
-      assert.equal(await shown(), expected, String(change))
+      const after = { ...user, ...change }
+      await updateUser(db, user, after, index + 1)
+      user = after
+      assert.equal(await shown(), expected, JSON.stringify(change))
+      assert.deepEqual(await findUserById(db, user.id), user)
     }
+    assert.equal(await replacePasswordHash(db, user.id, 'third', 'fourth'), 1)
+    assert.equal(await shown(), 15)
   })
 
   test('that do not exist are not changed: 0', async () => {
-    assert.equal(await updateUsername(db, { id: 'nobody', username: 'nobody-new', nowMs: T0 }), 0)
-    assert.equal(await updateRoles(db, { id: 'nobody', roles: [], nowMs: T0 }), 0)
-    assert.equal(await updateDisabled(db, { id: 'nobody', disabled: true, nowMs: T0 }), 0)
-    assert.equal(await updatePasswordHash(db, { id: 'nobody', hash: 'x', nowMs: T0 }), 0)
+    await updateUser(db, { ...newUser(), id: 'nobody' }, newUser(), T0)
+    assert.equal(await findUserById(db, 'nobody'), undefined)
     assert.equal(await replacePasswordHash(db, 'nobody', 'x', 'y'), 0)
     assert.equal(await deleteUser(db, 'nobody'), 0)
   })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Transaction } from '../../src/storage/database.ts'
-import { SECURITY_EVENTS, type SecurityEvent } from '../../src/accounts/security-event-table.ts'
+import { SECURITY_EVENTS, type SecurityEvent } from '../../src/accounts/security-events.ts'
 import { createSecurityEvents } from '../../src/accounts/security-events.ts'
 
 const transaction = {} as Transaction

@@ -1,7 +1,8 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { requireUsername, usernameFrom, usernamesFor } from '../../src/accounts/username.ts'
+import { requireUsername } from '../../src/accounts/fields.ts'
+import { usernameFrom, usernamesFor } from '../../src/accounts/username.ts'
 
 const names: Record<string, string | undefined> = {
   ada: 'ada',

@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
+import { inList, MAX_LIST } from '../user-list-store.ts'
 import { toRecord, USER_ROW_COLUMNS, type UserRecord, type UserRow } from '../user-store.ts'
-import { inList, MAX_LIST } from './in-list.ts'
 
 /** A connection of a user, as the server API shows it. */
 interface ShownIdentity {

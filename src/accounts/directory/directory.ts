@@ -1,17 +1,15 @@
 import type { Caller } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { UserChange } from '../../lib/user-change.ts'
-import type { Recovery } from '../../recovery/recovery.ts'
-import type { Queries, Transaction } from '../../storage/database.ts'
+import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import type { HasPassword } from '../passwords/usable-password.ts'
-import { requireUsername } from '../username.ts'
+import { requireUsername } from '../fields.ts'
 import type { User, Users } from '../accounts.ts'
+import type { UserChanges } from '../administration.ts'
 import { findDirectoryUsers, type ShownUserRecord, type ShownFacts } from './directory-user-store.ts'
-import type { UserChanges } from './checked-changes.ts'
-import type { UserChangesDeps } from './user-changes.ts'
-import type { PageRequest } from './user-query.ts'
+import type { PageRequest } from './user-list.ts'
 
-export type { PageRequest } from './user-query.ts'
+export type { PageRequest } from './user-list.ts'
 
 /** A user as the server API shows them. */
 export interface DirectoryUser extends User, ShownFacts {
@@ -54,6 +52,14 @@ interface OperatorLink {
   expiresAtMs: number
 }
 
+/** Makes a link for a user, in the transaction of the caller. */
+type CreateLink = (
+  transaction: Transaction,
+  userId: string,
+  returnTo: string | undefined,
+  caller: Caller,
+) => Promise<OperatorLink>
+
 /** All users, for the application's backend. A rule that refuses is an `AppError` with its field. */
 export interface UserDirectory {
   find(id: string): Promise<DirectoryUser | undefined>
@@ -72,9 +78,10 @@ export interface UserDirectory {
   ): Promise<T>
 }
 
-interface UserDirectoryDeps extends Omit<UserChangesDeps, 'emailChanges'> {
-  users: Pick<Users, 'create'>
-  recovery: Pick<Recovery, 'emailChanges' | 'invitations' | 'reset'>
+interface UserDirectoryDeps {
+  db: Database
+  users: Pick<Users, 'create' | 'change'>
+  createLink: Record<'reset' | 'invite', CreateLink>
   hasPassword: HasPassword
   /** `SVC_PASSWORDS` */
   acceptsPasswords: boolean
@@ -83,7 +90,7 @@ interface UserDirectoryDeps extends Omit<UserChangesDeps, 'emailChanges'> {
 }
 
 export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
-  const { db, users, recovery, hasPassword, accepts, acceptsPasswords } = deps
+  const { db, users, hasPassword, accepts, acceptsPasswords } = deps
 
   const toUser = (record: ShownUserRecord): DirectoryUser => {
     const factors = { hasCodes: accepts.codes && record.hasCodes, passkeys: accepts.passkeys ? record.passkeys : 0 }
@@ -115,28 +122,31 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
       const { invite, ...newUser } = given
       let result: { value: T } | undefined
       await users.create(newUser, caller, async (transaction, userId) => {
-        const link = invite ? await recovery.invitations.inviteIn(transaction, userId, undefined, caller) : undefined
+        const link = invite ? await deps.createLink.invite(transaction, userId, undefined, caller) : undefined
         const created = { user: await require(transaction, userId), inviteUrl: link?.url }
         result = { value: await then(transaction, created) }
       })
-      if (!result) throw new AppError('internal_error', 'The account was made without its response.')
-      return result.value
+      return requireResult(result).value
     },
 
     async change(id, changes, caller) {
-      const { createApplyChanges } = await import('./user-changes.ts')
-      const applyChanges = createApplyChanges({ ...deps, emailChanges: recovery.emailChanges })
-      return applyChanges({ id, changes, caller }, async (transaction, changed) => {
-        return { user: await require(transaction, id), changed }
+      let result: { user: DirectoryUser; changed: UserChange[] } | undefined
+      await users.change(id, changes, caller, async (transaction, changed) => {
+        result = { user: await require(transaction, id), changed }
       })
+      return requireResult(result)
     },
 
     createLink: (id, { purpose, returnTo }, caller, then) =>
-      db.inTransaction(async (transaction) => {
-        const create = purpose === 'reset' ? recovery.reset.createIn : recovery.invitations.inviteIn
-        return then(transaction, await create(transaction, id, returnTo, caller))
-      }),
+      db.inTransaction(async (transaction) =>
+        then(transaction, await deps.createLink[purpose](transaction, id, returnTo, caller)),
+      ),
   }
+}
+
+const requireResult = <T>(result: T | undefined): T => {
+  if (result === undefined) throw new AppError('internal_error', 'The user has changed without a response.')
+  return result
 }
 
 const requireOneWayIn = ({ password, passwordHash, invite }: NewDirectoryUser, acceptsPasswords: boolean): void => {

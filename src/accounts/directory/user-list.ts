@@ -1,9 +1,17 @@
+import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database.ts'
+import { countUpdatedSince, findNamedUsers, findPlaces, type UserQuery } from '../user-list-store.ts'
 import { assignPositions, findLastPosition } from './position-store.ts'
-import { countUpdatedSince, findNamedUsers, findPlaces } from './user-list-store.ts'
-import { type PageRequest, readCursor, toCursor, type UserQuery } from './user-query.ts'
+
+/** A page of a list. */
+export interface PageRequest extends UserQuery {
+  /** 1 to 1000. */
+  limit: number
+  /** As an earlier page of the same list gave it; undefined: the first page. */
+  cursor?: string | undefined
+}
 
 /** A page of a list. It may hold fewer users than were asked for, although there are more pages. */
 export interface IdPage {
@@ -83,4 +91,20 @@ const requirePosition = (cursor: string, query: UserQuery): number => {
   if (position !== undefined) return position
   const message = 'The cursor must be the next_cursor of an earlier page, asked for with the same parameters.'
   throw new AppError('invalid_request', message, { field: 'cursor' })
+}
+
+/** What stands in a cursor for the query, so that it is of no use with another one. */
+const hashOf = ({ ids, emailLower, username, role, disabled, search, updatedSinceMs }: UserQuery): string => {
+  const query = [ids && [...new Set(ids)].sort(), emailLower, username, role, disabled, search, updatedSinceMs]
+  return createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16)
+}
+
+/** Where a list goes on: after this position. */
+const toCursor = (position: number, query: UserQuery): string =>
+  Buffer.from(`${position} ${hashOf(query)}`).toString('base64url')
+
+/** The position after which a list goes on; undefined when the cursor is of another list, or of none. */
+const readCursor = (cursor: string, query: UserQuery): number | undefined => {
+  const position = Number(/^\d{1,15}/.exec(Buffer.from(cursor, 'base64url').toString())?.[0])
+  return cursor === toCursor(position, query) ? position : undefined
 }

@@ -2,7 +2,7 @@ import { toJsonText } from '../../lib/control-characters.ts'
 import { toTimestamp } from '../../lib/time.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import type { UserRecord } from '../user-store.ts'
-import { countUsers, findUsersAfter } from './export-store.ts'
+import { countUsers, findUsers } from '../user-list-store.ts'
 
 type Reads = Pick<Queries, 'all' | 'get'>
 
@@ -58,7 +58,7 @@ export const createUserExport =
       const total = await countUsers(snapshot)
       let [withCodes, withPasskeys] = [0, 0]
       for (let last = ''; ; ) {
-        const users = await findUsersAfter(snapshot, last, PAGE_USERS)
+        const users = await findUsers(snapshot, { after: last, limit: PAGE_USERS })
         const [first] = users
         if (!first) {
           return { users: total, withSessions: await countUsersWithSessions(snapshot), withCodes, withPasskeys }

@@ -1,16 +1,13 @@
-import type { RecordEvent } from '../../audit/audit-event.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/time.ts'
-import type { OwnSession, SessionRules, SignInGrant } from '../../sessions/sign-in-grant.ts'
+import type { SessionRules, SignInGrant } from '../../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
 import { evenWhenGone, wrongPassword } from '../authentication.ts'
-import type { Notify } from '../account-notice.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import type { ApplySecurityEvent } from '../security-events.ts'
-import { insertPasswordHash, replacePasswordHash } from './password-hash-store.ts'
-import { requireUserById, type UserRecord } from '../user-store.ts'
+import type { Change } from '../change.ts'
+import { lockUserToChange, requireUserById, type UserRecord } from '../user-store.ts'
 
 /** What a user enters to change the password, or to set the first one. */
 export interface NewPassword {
@@ -35,16 +32,12 @@ export type PasswordOutcome =
       apply: (transaction: Transaction) => Promise<void>
     }
 
-type Rules = Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'>
-
-interface PasswordChangeDeps extends Rules {
+interface PasswordChangeDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
   db: Database
   clock: Clock
-  passwords: Passwords
+  passwords: Pick<Passwords, 'hash'>
   requireGoodPassword: RequireGoodPassword
-  applySecurityEvent: ApplySecurityEvent
-  notify: Notify
-  recordEvent: RecordEvent
+  change: Change
   /** `unauthorized` on `field` when it is not this user's password. */
   requireOwnPassword: (user: UserRecord, entered: string, field: string, caller?: Caller) => Promise<void>
 }
@@ -54,35 +47,24 @@ interface PasswordChangeDeps extends Rules {
  * the next one breaks a rule, `forbidden` when there is none yet and the user has not authenticated recently.
  */
 export const createPasswordChange = (deps: PasswordChangeDeps) => {
-  const { db, clock, passwords, applySecurityEvent, notify, recordEvent } = deps
+  const { db, clock, passwords, change } = deps
 
-  const requireGoodPassword = ({ email, username }: UserRecord, { next }: NewPassword): Promise<string> =>
-    deps.requireGoodPassword(next, [email, username], 'new_password')
-
-  /** Ends what a new password ends, and tells of it. */
-  const changed = async (
-    transaction: Transaction,
-    how: 'changed' | 'set',
-    { userId, sessionId, caller }: OwnSession & { caller: Caller | undefined },
-  ): Promise<void> => {
-    await recordEvent(transaction, { type: `password.${how}`, userId, sessionId }, caller)
-    await applySecurityEvent(transaction, 'password_changed', { userId, sessionId, caller })
-    await notify(transaction, userId, { kind: 'password_changed', how }, caller)
-  }
+  const hashNext = async ({ email, username }: UserRecord, { next }: NewPassword, caller?: Caller): Promise<string> =>
+    passwords.hash(await deps.requireGoodPassword(next, [email, username], 'new_password'), caller)
 
   const checkChange = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
     const { current, sessionId } = entered
     await deps.requireOwnPassword(user, current, 'current_password', caller)
-    const hash = await passwords.hash(await requireGoodPassword(user, entered), evenWhenGone(caller))
+    const passwordHash = await hashNext(user, entered, evenWhenGone(caller))
     return {
       outcome: 'checked',
       // Always valid, because `apply` checks the account in the same transaction, and says what is wrong.
       grant: { userId: user.id, authenticatedAtMs: clock.now(), amr: ['pwd'], isStillValid: async () => true },
       async apply(transaction) {
         await deps.requireSession(transaction, sessionId, user.id)
-        const changes = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
-        if (changes === 0) throw wrongPassword('current_password')
-        await changed(transaction, 'changed', { userId: user.id, sessionId, caller })
+        const now = await lockUserToChange(transaction, user.id)
+        if (now?.passwordHash !== user.passwordHash) throw wrongPassword('current_password')
+        await change(transaction, user.id, { passwordHash }, { by: 'user', sessionId, caller })
       },
     }
   }
@@ -90,11 +72,12 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
   /** `conflict` when another request has set a password in the meantime. */
   const setFirst = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
     const { sessionId } = entered
-    const hash = await passwords.hash(await requireGoodPassword(user, entered), caller)
+    const passwordHash = await hashNext(user, entered, caller)
     await db.inTransaction(async (transaction) => {
       await deps.requireRecentAuthentication(transaction, sessionId, user.id)
-      if ((await insertPasswordHash(transaction, { id: user.id, hash, nowMs: clock.now() })) === 0) throw hasPassword()
-      await changed(transaction, 'set', { userId: user.id, sessionId, caller })
+      const now = await lockUserToChange(transaction, user.id)
+      if (now?.passwordHash !== null) throw hasPassword()
+      await change(transaction, user.id, { passwordHash }, { by: 'user', sessionId, caller })
     })
     return { outcome: 'first_set' }
   }

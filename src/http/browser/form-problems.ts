@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import { type FieldProblem, type FormProblem, isFieldProblem, type LockedCodes } from '../../pages/pages.ts'
-import { EMAIL_NOT_ASCII } from '../../accounts/email.ts'
+import { EMAIL_NOT_ASCII } from '../../accounts/fields.ts'
 import { DOMAIN_REFUSED } from '../../accounts/email-domains.ts'
 import { PASSWORD_TOO_SHORT } from '../../accounts/passwords/password-rules.ts'
 import { statusOf } from '../errors.ts'

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../lib/awaitable.ts'
 import type { SignupView } from '../../pages/pages.ts'
-import { emailTaken } from '../../accounts/taken.ts'
+import { emailTaken } from '../../accounts/fields.ts'
 import type { AlsoInsert } from '../../accounts/accounts.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RequestContext } from '../request-context.ts'

@@ -52,7 +52,7 @@ describe('recent activity on the account page', () => {
     assert.ok(activity.some((row) => row.startsWith('Username changed')))
     assert.match(activity.at(-1) ?? '', /^Account created: By /)
 
-    for (let changes = 0; changes < 6; changes += 1) await operator.users.setRoles(id, [`role:${changes}`])
+    for (let changes = 0; changes < 6; changes += 1) await operator.users.change(id, { roles: [`role:${changes}`] })
     assert.equal((await failures()).length, 3)
     assert.equal((await listed(agent)).filter((row) => row.startsWith('Roles changed')).length, 6)
   })
@@ -80,7 +80,7 @@ describe('recent activity on the account page', () => {
   test('has ten entries', async () => {
     const { agent } = await newUser()
     for (let changes = 0; changes < 12; changes += 1)
-      await operator.users.setRoles(await idOf(agent), [`role:${changes}`])
+      await operator.users.change(await idOf(agent), { roles: [`role:${changes}`] })
     assert.equal((await listed(agent)).length, 10)
   })
 

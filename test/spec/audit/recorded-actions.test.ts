@@ -160,7 +160,7 @@ const emailTo = () => unspoken(anyone().email)
  */
 const strangersAccount = async () => {
   const { id, person } = await newStranger()
-  await operator.users.setRoles(id, ['admin'])
+  await operator.users.change(id, { roles: ['admin'] })
   return { id, email: person.email }
 }
 

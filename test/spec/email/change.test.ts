@@ -207,7 +207,7 @@ describe('§4.2 the link to a new address', () => {
       change: ({ agent, person }) =>
         agent.post('/auth/account/password', { current_password: person.password, new_password: newPerson().password }),
       operator: ({ id }) => users.setPassword(id, newPerson().password),
-      disabled: ({ id }) => users.setDisabled(id, true),
+      disabled: ({ id }) => users.change(id, { disabled: true }),
       deleted: ({ id }) => users.delete(id),
     }
     for (const [name, end] of Object.entries(ends)) {

@@ -146,7 +146,7 @@ describe('§4.2 a change of address', () => {
     assertPage(answer, 422)
     assert.match(answer.text, /corp\.example/)
     assertRedirect(await askFor(agent, `ada@corp.example`), DONE)
-    await some.operator.recovery.emailChanges.set(id, 'ada@elsewhere.example', { verified: true })
+    await some.operator.users.setEmail(id, 'ada@elsewhere.example', { emailVerified: true })
     assert.equal((await currentUser(agent)).email, 'ada@elsewhere.example')
   })
 })

@@ -125,7 +125,7 @@ describe('§4.11 the time to undo a change ends', () => {
   test('with a take-over, by the first proof of an address that an operator has set', async () => {
     const { id, person } = await newUser()
     const { email } = newPerson()
-    await operator.recovery.emailChanges.set(id, email, { verified: false })
+    await operator.users.setEmail(id, email, { emailVerified: false })
     const mail = await smtp.receivedFor(person.email)
     const { url } = await operator.recovery.reset.createByOperator(id, { isMailed: false })
     assertPage(await signUpWith(person.email), 409)

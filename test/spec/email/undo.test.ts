@@ -168,7 +168,7 @@ describe('§4.11 undo after the change', () => {
     const { url } = await operator.recovery.reset.createByOperator(id, { isMailed: false })
     assert.equal((await resetBy(newAgent(), tokenOf(url), newPerson().password)).status, 303)
     assert.equal(await isDead(atChange), false)
-    await operator.users.setDisabled(id, true)
+    await operator.users.change(id, { disabled: true })
     const browser = newAgent()
     for (const answer of [await browser.get(`${UNDO}?token=${atChange}`), await undo(browser, atChange, next)]) {
       assertPage(answer, 403)
@@ -177,7 +177,7 @@ describe('§4.11 undo after the change', () => {
     assert.equal(browser.cookies.get('svc_access'), undefined)
     assert.equal(await emailOf(id), email)
     assert.equal((await operator.users.find(id))?.disabled, true)
-    await operator.users.setDisabled(id, false)
+    await operator.users.change(id, { disabled: false })
     assertRedirect(await undo(browser, atChange, newPerson().password), '/')
     assert.equal(await emailOf(id), person.email)
     assert.ok(await isDead(atChange))

@@ -134,7 +134,7 @@ describe('disabled users cannot sign in', () => {
       const callback = await byCorp(person)(await startAt(agent, 'corp'))
       const [answer] = await Promise.all([
         returnFromProvider(agent, callback),
-        operator.users.setDisabled(user.id, true),
+        operator.users.change(user.id, { disabled: true }),
       ])
       assert.ok([303, 403].includes(answer.status), answer.text)
       await assertSignedOut(agent)

@@ -68,9 +68,9 @@ describe('a login whose password check is under way on one replica never ends wi
       const { agent, person } = await signedUp(replicas[0])
       const { id } = await currentUser(agent)
       for (let round = start; round < start + 10; round++) {
-        const signedIn = await logInMeanwhile(person, round, () => operator.users.setDisabled(id, true))
+        const signedIn = await logInMeanwhile(person, round, () => operator.users.change(id, { disabled: true }))
         for (const each of signedIn) await assertDead(each, `round ${round}`)
-        await operator.users.setDisabled(id, false)
+        await operator.users.change(id, { disabled: false })
         for (const each of signedIn) await assertDead(each, `round ${round}, enabled again`)
       }
     })

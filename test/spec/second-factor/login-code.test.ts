@@ -196,10 +196,10 @@ describe('what was proved is good', () => {
   test('until the account is disabled, even if it is enabled again', async () => {
     const account = await newAccountWithCodes(at)
     const agent = await halfWay(account)
-    await core.users.setDisabled(account.id, true)
+    await core.users.change(account.id, { disabled: true })
     const copy = agent.copy()
     await assertEnded(copy, account)
-    await core.users.setDisabled(account.id, false)
+    await core.users.change(account.id, { disabled: false })
     await assertEnded(agent, account)
   })
 

@@ -59,8 +59,8 @@ const startRun = async (world: InterleavingWorld) => {
 
   const operate = async (does: Action['does'], next: string): Promise<undefined> => {
     const { users, sessions: all } = world.operator
-    if (does === 'disable') await users.setDisabled(id, true)
-    if (does === 'enable') await users.setDisabled(id, false)
+    if (does === 'disable') await users.change(id, { disabled: true })
+    if (does === 'enable') await users.change(id, { disabled: false })
     if (does === 'set a password') await users.setPassword(id, next)
     if (does === 'end all') await all.endAll(id)
   }
@@ -173,6 +173,6 @@ export const interleavingsHold = (world: InterleavingWorld) =>
   fc.asyncProperty(plan, async (steps) => {
     const run = await startRun(world)
     for (const step of steps) await run.performStep(step)
-    await world.operator.users.setDisabled(run.id, false)
+    await world.operator.users.change(run.id, { disabled: false })
     for (const [key, { state }] of run.sessions) if (state === 'ended') await run.assertEnded(key)
   })

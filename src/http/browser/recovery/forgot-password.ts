@@ -1,5 +1,5 @@
 import type { ForgotPasswordView } from '../../../pages/pages.ts'
-import { requireEmail } from '../../../accounts/email.ts'
+import { requireEmail } from '../../../accounts/fields.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'

@@ -87,7 +87,7 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
   }
 
   const takeOver = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
-    const { grant, apply: also } = await verification.checkTakeOver(
+    const { grant, apply: also } = await verification.checkReclaim(
       link,
       context.form.get('new_password') ?? '',
       context,

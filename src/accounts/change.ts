@@ -1,0 +1,131 @@
+import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
+import type { Clock } from '../lib/time.ts'
+import type { UserChange } from '../lib/user-change.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { AccountNotice, Notify } from './account-notice.ts'
+import {
+  type Cause,
+  CAUSES,
+  changedUser,
+  type Changes,
+  changesOf,
+  firstRecord,
+  hasMoved,
+  type Moved,
+  noticesOf,
+  recordsOf,
+  type Row,
+  usernameNotice,
+} from './causes.ts'
+import type { ApplySecurityEvent, SecurityEvent } from './security-events.ts'
+import { deleteUser, requireUserToChange, updateUser, type UserRecord } from './user-store.ts'
+
+export type { Cause, Changes } from './causes.ts'
+
+/** Writes the event, in the transaction of the change, that tells the application. */
+export type Announce = (
+  transaction: Transaction,
+  type: 'user.created' | 'user.deleted',
+  userId: string,
+) => Promise<void>
+
+/** The same for `user.updated`. `changed` names only real changes; when it is empty, there is no event. */
+type AnnounceUpdate = (transaction: Transaction, userId: string, changed: readonly UserChange[]) => Promise<void>
+
+/** What has become of a user. */
+interface Changed extends Moved {
+  changed: UserChange[]
+  /** Names of the providers that were disconnected. */
+  disconnected: string[]
+}
+
+/** An address that an account leaves. */
+export interface LeftEmail {
+  /** The account, as it was before. */
+  user: UserRecord
+  newEmail: string
+  askedAtMs: number | undefined
+  caller: Caller | undefined
+}
+
+/**
+ * Changes a user, and does all that follows from it, in the transaction of the caller. `not_found` for a user who does
+ * not exist; `UniqueViolation` for a taken email or username.
+ */
+export type Change = (transaction: Transaction, userId: string, changes: Changes, cause: Cause) => Promise<Changed>
+
+export interface ChangeDeps extends Pick<SessionRules, 'userChanged'> {
+  clock: Clock
+  recordEvent: RecordEvent
+  announceUpdate: AnnounceUpdate
+  applySecurityEvent: ApplySecurityEvent
+  notify: Notify
+  /** Sends the link that undoes a change of address, and reserves the address. */
+  leaveEmail: (transaction: Transaction, left: LeftEmail) => Promise<unknown>
+}
+
+export const createChange = (deps: ChangeDeps): Change => {
+  const { clock, recordEvent, announceUpdate, applySecurityEvent, notify, userChanged, leaveEmail } = deps
+
+  return async (transaction, userId, changes, cause) => {
+    const { caller, sessionId, sinceMs, keepsConnections, askedAtMs } = cause
+    const { event, emailEvent, passwordEvent }: Row = CAUSES[cause.by]
+    const tell = async (notice: AccountNotice | undefined): Promise<void> => {
+      if (notice) await notify(transaction, userId, notice, caller)
+    }
+    const record = async (recorded: AuditEvent | undefined): Promise<void> => {
+      if (recorded) await recordEvent(transaction, { ...recorded, userId, sessionId }, caller)
+    }
+    const disconnected: string[] = []
+    const apply = async (applied: SecurityEvent | undefined): Promise<void> => {
+      if (applied === undefined) return
+      const facts = { userId, sessionId, sinceMs, keepsConnections, caller }
+      disconnected.push(...(await applySecurityEvent(transaction, applied, facts)).providers)
+    }
+
+    const before = await requireUserToChange(transaction, userId)
+    const after = changedUser(before, changes, clock.now())
+    const moved = { before, after }
+    const changed = changesOf(moved)
+    await tell(usernameNotice(moved, cause))
+    await updateUser(transaction, before, after, clock.now())
+    // What is cached of a session has its user in it, and sessions that have ended could not be found afterwards.
+    if (changed.length > 0) await userChanged(transaction, userId)
+    await record(firstRecord(cause))
+    await apply(event)
+    for (const each of recordsOf(moved, changes, cause)) await record(each)
+    const newEmailEvent = hasMoved(moved) ? emailEvent : undefined
+    await apply(newEmailEvent)
+    for (const notice of noticesOf(moved, changes, cause)) await tell(notice)
+    // After the notice: the address that is left gets the message with the link that undoes the change, and not both.
+    if (newEmailEvent) await leaveEmail(transaction, { user: before, newEmail: after.email, askedAtMs, caller })
+    await apply(changes.passwordHash === undefined ? undefined : passwordEvent)
+    await apply(changes.disabled ? 'disabled' : undefined)
+    await announceUpdate(transaction, userId, changed)
+    return { ...moved, changed, disconnected }
+  }
+}
+
+/** Deletes a user; resolves to whether there was one. */
+export type Remove = (transaction: Transaction, userId: string, caller?: Caller) => Promise<boolean>
+
+export interface RemoveDeps extends Pick<ChangeDeps, 'userChanged' | 'notify' | 'recordEvent'> {
+  announce: Announce
+  /** Forgets to which address messages about a deleted user went, and what they said. */
+  forgetMessages: (transaction: Transaction, userId: string) => Promise<unknown>
+}
+
+export const createRemove =
+  ({ userChanged, notify, forgetMessages, announce, recordEvent }: RemoveDeps): Remove =>
+  async (transaction, userId, caller) => {
+    // Before the row is deleted: the database deletes the sessions with it, and the address stands there.
+    await userChanged(transaction, userId)
+    await notify(transaction, userId, { kind: 'account_deleted' }, caller)
+    if ((await deleteUser(transaction, userId)) === 0) return false
+    await forgetMessages(transaction, userId)
+    await announce(transaction, 'user.deleted', userId)
+    await recordEvent(transaction, { type: 'user.deleted', userId }, caller)
+    return true
+  }
