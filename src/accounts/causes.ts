@@ -23,7 +23,7 @@ export interface Changes {
 }
 
 /** What a cause leads to. */
-export interface Row {
+export interface Consequences {
   /** The record that comes before those of the changes. */
   first?: Pick<AuditEvent, 'type' | 'details'>
   /** The security event of the cause, whatever has changed. */
@@ -72,7 +72,7 @@ export const CAUSES = {
   reclaim_by_reset:        { ...RECLAIM, password: 'password.reset', mailed: ['password'] },
   /** The same by a link that verifies the address. */
   reclaim_by_verification: { ...RECLAIM, password: 'password.reset', mailed: ['reclaim'] },
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, Consequences>
 
 /** Why a user changes. */
 export interface Cause {
@@ -139,7 +139,7 @@ export const hasMoved = ({ before, after }: Moved): boolean => before.emailLower
 
 /** The record that comes first, before those of what the event of the cause ends. */
 export const firstRecord = ({ by, method }: Cause): AuditEvent | undefined => {
-  const { first }: Row = CAUSES[by]
+  const { first }: Consequences = CAUSES[by]
   return first && { ...first, details: first.details ?? (method === undefined ? undefined : { method }) }
 }
 
@@ -171,7 +171,7 @@ const passwordRecord = (
   { passwordHash }: Changes,
   { by, signsInWith }: Cause,
 ): AuditEvent | undefined => {
-  const { password }: Row = CAUSES[by]
+  const { password }: Consequences = CAUSES[by]
   if (password === undefined || passwordHash === undefined) return undefined
   const isFirst = password === 'password.changed' && before.passwordHash === null
   const details = signsInWith === undefined ? undefined : { method: signsInWith }
@@ -180,14 +180,14 @@ const passwordRecord = (
 
 /** The notice of a new username, which goes to the address that the account had before. */
 export const usernameNotice = ({ before, after }: Moved, { by }: Cause): AccountNotice | undefined => {
-  const { mailed }: Row = CAUSES[by]
+  const { mailed }: Consequences = CAUSES[by]
   if (!mailed.includes('username') || before.username === after.username) return undefined
   return { kind: 'username_changed', oldUsername: before.username, newUsername: after.username }
 }
 
 /** The other notices of a change. */
 export const noticesOf = (moved: Moved, { passwordHash }: Changes, { by }: Cause): AccountNotice[] => {
-  const { mailed, password }: Row = CAUSES[by]
+  const { mailed, password }: Consequences = CAUSES[by]
   const { before, after } = moved
   const notices: AccountNotice[] = []
   if (mailed.includes('email') && hasMoved(moved))

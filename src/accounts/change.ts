@@ -16,7 +16,7 @@ import {
   type Moved,
   noticesOf,
   recordsOf,
-  type Row,
+  type Consequences,
   usernameNotice,
 } from './causes.ts'
 import type { ApplySecurityEvent, SecurityEvent } from './security-events.ts'
@@ -71,7 +71,7 @@ export const createChange = (deps: ChangeDeps): Change => {
 
   return async (transaction, userId, changes, cause) => {
     const { caller, sessionId, sinceMs, keepsConnections, askedAtMs } = cause
-    const { event, emailEvent, passwordEvent }: Row = CAUSES[cause.by]
+    const { event, emailEvent, passwordEvent }: Consequences = CAUSES[cause.by]
     const tell = async (notice: AccountNotice | undefined): Promise<void> => {
       if (notice) await notify(transaction, userId, notice, caller)
     }
