@@ -4,18 +4,23 @@ import { onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
-import { createRemove, type RemoveDeps } from './change.ts'
 import type { Administration, AdministrationDeps } from './administration.ts'
-import { createAuthentication, type SignInRefusal } from './authentication.ts'
-import type { CheckedSignup, InvitedUser, NewUser, ProviderUser } from './new-user.ts'
+import { createAuthentication, type HasPassword, type SignInRefusal } from './authentication.ts'
+import { createRemove, type RemoveDeps } from './change.ts'
+import { type EmailDomains, requireUsername, takenError } from './fields.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './passwords/password-change.ts'
-import type { EmailDomains } from './email-domains.ts'
-import { requireUsername, takenError } from './fields.ts'
 import type { Passwords } from './passwords/passwords.ts'
-import { type AlsoInsert, type Begin, createRegistration } from './registration.ts'
-import type { HasPassword } from './passwords/usable-password.ts'
-import { findUserByEmail, findUserById, findUserByUsername, requireUserById, type User } from './user-store.ts'
+import {
+  type AlsoInsert,
+  type Begin,
+  type CheckedSignup,
+  createRegistration,
+  type InvitedUser,
+  type NewUser,
+  type ProviderUser,
+} from './registration.ts'
 import { findPasswordHashes, findUsers, type UserPage } from './user-list-store.ts'
+import { findUserByEmail, findUserById, findUserByUsername, requireUserById, type User } from './user-store.ts'
 
 export type { UserFilter } from './user-list-store.ts'
 export type { RemovedFactors } from './security-events.ts'

@@ -6,7 +6,6 @@ import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import { normalizePassword } from './passwords/password-rules.ts'
 import type { Passwords } from './passwords/passwords.ts'
-import type { HasPassword } from './passwords/usable-password.ts'
 import { findUserByEmail, lockUser, replacePasswordHash, type UserRecord } from './user-store.ts'
 
 /** Why a user is not signed in. For the log alone: a client must not learn which of them it was. */
@@ -83,3 +82,12 @@ export const wrongPassword = (field: string): AppError =>
  * otherwise a client that leaves in time could try passwords without being counted.
  */
 export const evenWhenGone = ({ network }: Caller = {}): Caller => ({ network })
+
+/** Whether a user can sign in with a password: they have one, and the service accepts passwords. */
+export type HasPassword = (user: Pick<UserRecord, 'passwordHash'>) => boolean
+
+/** Hashes from before passwords were turned off stay where they are, and open nothing. */
+export const createHasPassword =
+  (acceptsPasswords: boolean): HasPassword =>
+  ({ passwordHash }) =>
+    acceptsPasswords && passwordHash !== null

@@ -11,12 +11,12 @@ import {
   changedUser,
   type Changes,
   changesOf,
+  type Consequences,
   firstRecord,
   hasMoved,
   type Moved,
   noticesOf,
   recordsOf,
-  type Consequences,
   usernameNotice,
 } from './causes.ts'
 import type { ApplySecurityEvent, SecurityEvent } from './security-events.ts'

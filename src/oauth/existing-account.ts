@@ -1,5 +1,5 @@
 import type { Database } from '../storage/database.ts'
-import type { HasPassword } from '../accounts/passwords/usable-password.ts'
+import type { HasPassword } from '../accounts/authentication.ts'
 import { findUserById, type UserRecord } from '../accounts/user-store.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentitiesOfUser } from './identity-store.ts'

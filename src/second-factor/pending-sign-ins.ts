@@ -1,12 +1,11 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
+import { lockSignInGeneration, lockUser, type UserRecord } from '../accounts/user-store.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isSpent, spendToken } from '../storage/used-tokens.ts'
-import { lockSignInGeneration } from '../accounts/sign-in-generation-store.ts'
-import { lockUser, type UserRecord } from '../accounts/user-store.ts'
 import { type PendingSignIn, type SealedSignIn, signInFromSealed, signInToSealed } from './pending-sign-in.ts'
 
 export type { PendingConnection, PendingSignIn } from './pending-sign-in.ts'

@@ -8,7 +8,7 @@ import { findConnected, insertIdentities } from '../../src/oauth/identity-transf
 import type { Database } from '../../src/storage/database.ts'
 import { openStaging } from '../../src/storage/staging.ts'
 import { createUserExport } from '../../src/accounts/export/export.ts'
-import { createEmailDomains } from '../../src/accounts/email-domains.ts'
+import { createEmailDomains } from '../../src/accounts/fields.ts'
 import { createUserImport } from '../../src/accounts/import/import.ts'
 import { freshDatabase } from './databases.ts'
 

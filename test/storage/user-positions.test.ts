@@ -1,7 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { assignPositions, findLastPosition } from '../../src/accounts/directory/position-store.ts'
+import { assignPositions, findLastPosition } from '../../src/accounts/user-list-store.ts'
 import { listUserIds } from '../../src/accounts/directory/user-list.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { deleteUser, insertUser } from '../../src/accounts/user-store.ts'

@@ -1,16 +1,15 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createAuthentication, createHasPassword } from '../../src/accounts/authentication.ts'
+import { createPasswords } from '../../src/accounts/passwords/passwords.ts'
+import { insertUser } from '../../src/accounts/user-store.ts'
 import type { Caller } from '../../src/lib/caller.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { createAuthentication } from '../../src/accounts/authentication.ts'
-import { createHasPassword } from '../../src/accounts/passwords/usable-password.ts'
-import { createPasswords } from '../../src/accounts/passwords/passwords.ts'
-import { insertUser } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from '../storage/databases.ts'
-import { OWASP_COST } from '../support/hashes/costs.ts'
 import { newUser } from '../storage/rows.ts'
+import { OWASP_COST } from '../support/hashes/costs.ts'
 
 const { db } = await freshDatabase()
 const passwords = createPasswords({ atOnce: 1, waiting: 10, cost: OWASP_COST, foreignBytes: 2 ** 30 })

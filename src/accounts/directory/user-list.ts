@@ -2,8 +2,14 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database.ts'
-import { countUpdatedSince, findNamedUsers, findPlaces, type UserQuery } from '../user-list-store.ts'
-import { assignPositions, findLastPosition } from './position-store.ts'
+import {
+  assignPositions,
+  countUpdatedSince,
+  findLastPosition,
+  findNamedUsers,
+  findPlaces,
+  type UserQuery,
+} from '../user-list-store.ts'
 
 /** A page of a list. */
 export interface PageRequest extends UserQuery {

@@ -1,8 +1,8 @@
 import { toJsonText } from '../../lib/control-characters.ts'
 import { toTimestamp } from '../../lib/time.ts'
 import type { Database, Queries } from '../../storage/database.ts'
-import type { UserRecord } from '../user-store.ts'
 import { countUsers, findUsers } from '../user-list-store.ts'
+import type { UserRecord } from '../user-store.ts'
 
 type Reads = Pick<Queries, 'all' | 'get'>
 

@@ -2,12 +2,10 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { RecordEvent } from '../../audit/audit-event.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type Database, type Transaction, UniqueViolation } from '../../storage/database.ts'
-import type { NewUserRules } from '../new-user.ts'
 import type { Passwords } from '../passwords/passwords.ts'
+import type { NewUserRules } from '../registration.ts'
 import type { UserRecord } from '../user-store.ts'
-import { type Decision, decide, type FindConnected } from './decisions.ts'
-import { freeUsernames, type IsWanted } from './free-usernames.ts'
-import { hashPasswords } from './hash-passwords.ts'
+import { decide, type Decision, type FindConnected, freeUsernames, type IsWanted } from './decisions.ts'
 import { deleteUsers, findReservedEmails, insertUsers } from './import-store.ts'
 import type { ImportedIdentity } from './imported-identity.ts'
 import { type ImportedUser, keptId, requireImportedUser } from './imported-user.ts'
@@ -147,4 +145,31 @@ const outcomeOf = (decision: Decision | undefined, record: UserRecord | undefine
   if (decision && decision.kind !== 'new') return decision
   if (record) return { kind: 'imported', id: record.id }
   return { kind: 'refused', problem: 'username: no free one can be made from the email, so the file has to give one' }
+}
+
+interface HashPasswordsDeps {
+  db: Database
+  clock: Clock
+  passwords: Pick<Passwords, 'hash'>
+  /** As many as run at the same time: the queue may have no places. */
+  hashesAtOnce: number
+  findConnected: FindConnected
+}
+
+/** Hashes the plain passwords of the users who are new: those who are there already cost nothing. */
+const hashPasswords = async (
+  users: readonly ImportedUser[],
+  { db, clock, passwords, hashesAtOnce, findConnected }: HashPasswordsDeps,
+): Promise<Map<ImportedUser, string>> => {
+  const hashes = new Map<ImportedUser, string>()
+  const plain = users.filter(({ password }) => password !== undefined)
+  if (plain.length === 0) return hashes
+  const decisions = await decide(db, plain, { findConnected, nowMs: clock.now() })
+  const fresh = plain.filter((_, index) => decisions[index]?.kind === 'new')
+  for (let start = 0; start < fresh.length; start += hashesAtOnce) {
+    const together = fresh.slice(start, start + hashesAtOnce)
+    const made = await Promise.all(together.map(({ password = '' }) => passwords.hash(password)))
+    for (const [index, user] of together.entries()) hashes.set(user, made[index] ?? '')
+  }
+  return hashes
 }

@@ -1,5 +1,5 @@
 import { readEmail } from '../../lib/email-address.ts'
-import { type UserFields, objectOf, stringOf, wrong } from './fields.ts'
+import { objectOf, stringOf, type UserFields, wrong } from './fields.ts'
 
 /** An account at a provider that signs the user in. */
 export interface ImportedIdentity {

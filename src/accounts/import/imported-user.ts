@@ -1,8 +1,8 @@
 import type { Email } from '../../lib/email-address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/uuid.ts'
-import { type NewUserRules, requireNewUser } from '../new-user.ts'
-import { booleanOf, countOf, type UserFields, objectOf, stringListOf, stringOf, wrong } from './fields.ts'
+import { type NewUserRules, requireNewUser } from '../registration.ts'
+import { booleanOf, countOf, objectOf, stringListOf, stringOf, type UserFields, wrong } from './fields.ts'
 import { type ImportedIdentity, requireIdentities } from './imported-identity.ts'
 
 /** One user of a file, checked. All of it can be written as JSON. */

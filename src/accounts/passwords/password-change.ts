@@ -4,10 +4,10 @@ import type { Clock } from '../../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
 import { evenWhenGone, wrongPassword } from '../authentication.ts'
-import type { RequireGoodPassword } from './password-rules.ts'
-import type { Passwords } from './passwords.ts'
 import type { Change } from '../change.ts'
 import { lockUserToChange, requireUserById, type UserRecord } from '../user-store.ts'
+import type { RequireGoodPassword } from './password-rules.ts'
+import type { Passwords } from './passwords.ts'
 
 /** What a user enters to change the password, or to set the first one. */
 export interface NewPassword {

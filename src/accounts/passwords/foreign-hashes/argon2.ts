@@ -1,6 +1,5 @@
 import { verify } from '@node-rs/argon2'
-import { fromBase64 } from './base64.ts'
-import { asKey, type ReadForm, WORK_A_SECOND } from './password-hash.ts'
+import { asKey, fromBase64, type ReadForm, WORK_A_SECOND } from './password-hash.ts'
 
 const ARGON2 =
   /^\$argon2(?<variant>id|i|d)(?:\$v=(?<version>16|19))?\$(?<parameters>m=(?<memory>\d{1,10}),t=(?<passes>\d{1,10}),p=(?<lanes>\d{1,3})(?:,data=(?<data>[\w+/]+))?)\$(?<salt>[\w+/]+)\$(?<key>[\w+/]+)$/

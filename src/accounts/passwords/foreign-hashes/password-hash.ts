@@ -38,3 +38,15 @@ const MAX_KEY_BYTES = 128
 /** What a password is compared with; undefined for a length that no system stores. */
 export const asKey = (bytes: Buffer | undefined): Buffer | undefined =>
   bytes && bytes.length >= MIN_KEY_BYTES && bytes.length <= MAX_KEY_BYTES ? bytes : undefined
+
+/** Decodes base64 (RFC 4648, section 4) without padding; undefined for anything that has another spelling. */
+export const fromBase64 = (text: string): Buffer | undefined => {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64').replaceAll('=', '') === text ? bytes : undefined
+}
+
+/** The same with padding, or without. */
+export const fromPaddedBase64 = (text: string): Buffer | undefined => {
+  const bytes = fromBase64(text.replace(/={1,2}$/, ''))
+  return bytes && (!text.endsWith('=') || bytes.toString('base64') === text) ? bytes : undefined
+}

@@ -1,6 +1,12 @@
 import { pbkdf2, timingSafeEqual } from 'node:crypto'
-import { fromBase64, fromPaddedBase64 } from './base64.ts'
-import { asKey, type PasswordHash, type ReadForm, WORK_A_SECOND } from './password-hash.ts'
+import {
+  asKey,
+  fromBase64,
+  fromPaddedBase64,
+  type PasswordHash,
+  type ReadForm,
+  WORK_A_SECOND,
+} from './password-hash.ts'
 
 const DIGEST_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const
 type Digest = keyof typeof DIGEST_BYTES

@@ -1,8 +1,14 @@
-import { scrypt, timingSafeEqual } from 'node:crypto'
-import { fromBase64 } from './base64.ts'
-import { asKey, type PasswordHash, type ReadForm, WORK_A_SECOND } from './password-hash.ts'
+import { createCipheriv, scrypt, timingSafeEqual } from 'node:crypto'
+import {
+  asKey,
+  fromBase64,
+  fromPaddedBase64,
+  type PasswordHash,
+  type ReadForm,
+  WORK_A_SECOND,
+} from './password-hash.ts'
 
-export interface ScryptParameters {
+interface ScryptParameters {
   /** A power of two. */
   N: number
   r: number
@@ -10,7 +16,7 @@ export interface ScryptParameters {
 }
 
 /** The key of a password by scrypt (RFC 7914), on the thread pool. */
-export const deriveByScrypt = (
+const deriveByScrypt = (
   password: Buffer,
   salt: Buffer,
   { N, r, p }: ScryptParameters,
@@ -22,7 +28,7 @@ export const deriveByScrypt = (
   })
 
 /** What scrypt costs with these parameters; undefined where it is not defined for them (RFC 7914, section 6). */
-export const scryptCost = ({ N, r, p }: ScryptParameters): Pick<PasswordHash, 'memoryBytes' | 'seconds'> | undefined =>
+const scryptCost = ({ N, r, p }: ScryptParameters): Pick<PasswordHash, 'memoryBytes' | 'seconds'> | undefined =>
   N > 1 && N < 2 ** (16 * r) && Number.isInteger(Math.log2(N)) && p > 0
     ? { memoryBytes: 128 * r * (N + 2 * p), seconds: (N * r * p) / 8 / WORK_A_SECOND.scrypt }
     : undefined
@@ -70,4 +76,36 @@ export const readBetterAuthScrypt: ReadForm = (text) => {
   const { salt, key } = BETTER_AUTH.exec(text)?.groups ?? {}
   if (salt === undefined || key === undefined) return undefined
   return scryptHash({ N: 16_384, r: 16, p: 1 }, Buffer.from(salt), Buffer.from(key, 'hex'), 'NFKC')
+}
+
+const FIREBASE =
+  /^\$fbscrypt\$v=1,n=(?<log2>\d{1,2}),r=(?<r>\d{1,4}),p=1,ss=(?<separator>[\w+/-]*={0,2}),sk=(?<signer>[\w+/-]+={0,2})\$(?<salt>[\w+/-]+={0,2})\$(?<key>[\w+/-]+={0,2})$/
+
+const AES_KEY_BYTES = 32
+const ZERO_COUNTER = Buffer.alloc(16)
+
+/** Firebase writes both alphabets of base64. */
+const decode = (text: string): Buffer | undefined => fromPaddedBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
+
+/**
+ * The scrypt of Firebase, with the parameters of its project beside salt and hash, as Supabase stores it: the key of the
+ * password encrypts the project's signer key, and the result is what is stored.
+ */
+export const readFirebaseScrypt: ReadForm = (text) => {
+  const groups = FIREBASE.exec(text)?.groups
+  const [separator, signer, salt, key] = ['separator', 'signer', 'salt', 'key'].map((name) =>
+    decode(groups?.[name] ?? ''),
+  )
+  const parameters = { N: 2 ** Number(groups?.['log2']), r: Number(groups?.['r']), p: 1 }
+  const cost = scryptCost(parameters)
+  if (!cost || !separator || !signer || !salt || !asKey(key) || key?.length !== signer.length) return undefined
+  return {
+    ...cost,
+    normalForm: 'NFC',
+    async matches(password) {
+      const derived = await deriveByScrypt(password, Buffer.concat([salt, separator]), parameters, AES_KEY_BYTES)
+      const cipher = createCipheriv('aes-256-ctr', derived, ZERO_COUNTER)
+      return timingSafeEqual(Buffer.concat([cipher.update(signer), cipher.final()]), key)
+    },
+  }
 }
