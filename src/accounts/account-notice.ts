@@ -2,7 +2,7 @@ import type { Caller } from '../lib/caller.ts'
 import type { LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
 import type { Transaction } from '../storage/database.ts'
 
-/** What a user is told about their account. Never a text that its user has chosen freely: the reader may be a stranger. */
+/** A notice tells users what happened to their account. It has no text that its user chose: a stranger may read it. */
 export type AccountNotice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }
   | { kind: 'username_changed'; oldUsername: string; newUsername: string }
@@ -17,9 +17,9 @@ export type AccountNotice =
   /** `setUpAtMs` is what is stored with the authenticator app. */
   | { kind: 'second_factor_set_up'; setUpAtMs: number }
   | { kind: 'second_factor_removed' }
-  /** By an operator. How many passkeys went too. */
+  /** An operator did it; `passkeys` counts those that went too. */
   | { kind: 'second_factor_reset'; codes: boolean; passkeys: number }
-  /** `left`: how many are still good. */
+  /** `left` counts those that are still good. */
   | { kind: 'recovery_code_used'; left: number }
   | { kind: 'recovery_codes_renewed' }
   /** A right password, a provider or a link was followed by three wrong codes. */
@@ -30,7 +30,7 @@ export type AccountNotice =
   | { kind: 'new_browser'; deviceHash: string }
 
 /**
- * Writes a message to the user in the transaction of the change; nothing while mail is off. Before the row of a user is
- * deleted, since the address stands there. Without a caller, an operator made the change.
+ * Writes a message to the user in the transaction of the change; does nothing while mail is off. It is called before the
+ * row of a user is deleted, since the address stands there. Without a caller, an operator made the change.
  */
 export type Notify = (transaction: Transaction, userId: string, notice: AccountNotice, caller?: Caller) => Promise<void>

@@ -32,21 +32,21 @@ export type { User } from './user-store.ts'
 /** Accounts. A rule that refuses is an `AppError` with field and reason. */
 export interface Users extends Administration {
   // Creating an account: `unprocessable` for a bad field, `conflict` for a taken email or username.
-  /** By an operator, or at a signup. `also` adds to the transaction. */
+  /** An operator makes the account, or a user does at a signup. `also` adds to the transaction. */
   create(newUser: NewUser, caller?: Caller, also?: AlsoInsert): Promise<User>
-  /** For a user who then signs in to the account. */
+  /** The user makes the account, and then signs in to it. */
   signUp(newUser: NewUser, caller?: Caller, also?: AlsoInsert): Promise<SignInGrant>
   /** Checks and hashes what a signup has entered, and looks up nothing but the username. */
   checkSignup(newUser: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup>
-  /** For a user who has verified the email, and then signs in to the account. `first` begins the transaction. */
+  /** The user has verified the email, and then signs in to the account. `first` begins the transaction, and may refuse. */
   createVerified(signup: CheckedSignup, first: Begin, caller: Caller): Promise<SignInGrant>
-  /** Without a password, with an email that a provider has verified. */
+  /** The account has no password, and an email that a provider has verified. */
   createFromProfile(providerUser: ProviderUser, also: AlsoInsert, caller: Caller): Promise<User>
-  /** Without a password, for a user who was invited, and whose email nobody has proved yet. */
+  /** The account has no password, and nobody can enter it yet. */
   createInvited(invitedUser: InvitedUser, also: AlsoInsert): Promise<User>
 
-  // What a user does.
-  /** `unavailable` where a password could not be checked now, for the many that wait: a login need not be counted then. */
+  // These are what a user does.
+  /** `unavailable` where too many wait for a password to be checked now: a login need not be counted then. */
   requireRoomForPassword(caller: Caller): void
   /**
    * Signs in with email and password, or returns the reason of the refusal; every refusal must get the same response.
@@ -64,16 +64,16 @@ export interface Users extends Administration {
    */
   deleteOwn(id: string, confirmation: DeletionConfirmation, caller?: Caller): Promise<void>
 
-  /** Whether there was such a user. */
+  /** Resolves to whether there was such a user. */
   delete(id: string, caller?: Caller): Promise<boolean>
 
-  /** By id, email or username. */
+  /** Finds a user by id, email or username. */
   find(name: string): Promise<User | undefined>
-  /** In order of creation. */
+  /** Lists users in order of creation. */
   list(page: UserPage): Promise<User[]>
-  /** Whether the user can sign in with one; `not_found` when there is no such user. */
+  /** Tells whether the user can sign in with one; `not_found` when there is no such user. */
   hasPassword(id: string): Promise<boolean>
-  /** How many users have a password that cannot be checked here: they need a new one. */
+  /** Counts the users whose password cannot be checked here: they need a new one. */
   countUncheckableHashes(): Promise<number>
 }
 

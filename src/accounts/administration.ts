@@ -12,20 +12,20 @@ import type { Passwords } from './passwords/passwords.ts'
 import type { ApplySecurityEvent, RemovedFactors } from './security-events.ts'
 import { requireUserById, requireUserToChange, type UserRecord } from './user-store.ts'
 
-/** What an operator changes of a user. A field that is undefined stays. */
+/** An operator changes these fields of a user. A field that is undefined stays. */
 export interface UserChanges {
   email?: string | undefined
-  /** Whether the operator vouches for the address. A new address is not verified unless it says so. */
+  /** `true`: the operator vouches for the address. A new address is not verified unless this says so. */
   emailVerified?: boolean | undefined
-  /** Whether the other addresses of the account may be a thief's; by default where it is disabled. With `email` alone. */
+  /** `true`: other addresses of the account may be a thief's, as by default where it is disabled. Goes with `email`. */
   stolen?: boolean | undefined
   username?: string | undefined
-  /** In place of those that the user has. */
+  /** They replace those that the user has. */
   roles?: string[] | undefined
   disabled?: boolean | undefined
 }
 
-/** What an operator does to accounts: by a command, the server API or a page. Without a caller, it is a command. */
+/** An operator acts by a command, the server API or a page. Without a caller, it is a command. */
 export interface Administration {
   /**
    * Makes all changes in one transaction, and tells of them with one event. A value that the user has already is no
@@ -46,7 +46,7 @@ export interface Administration {
   /** Ends every session and disconnects every provider, unless they are kept; resolves to the providers' names. */
   setPassword(id: string, entered: string, options?: { keepProviders?: boolean | undefined }): Promise<string[]>
   /**
-   * For a user who has lost them: codes and recovery codes end, and passkeys where that is asked for; so do all
+   * Helps a user who has lost them: codes and recovery codes end, and passkeys where that is asked for; so do all
    * sessions, links and known browsers. `not_found` when there is no such user.
    */
   resetSecondFactors(id: string, options: { passkeys: boolean }, caller?: Caller): Promise<RemovedFactors>

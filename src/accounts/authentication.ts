@@ -8,7 +8,7 @@ import { normalizePassword } from './passwords/password-rules.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import { findUserByEmail, lockUser, replacePasswordHash, type UserRecord } from './user-store.ts'
 
-/** Why a user is not signed in. For the log alone: a client must not learn which of them it was. */
+/** Only the log says why a user is not signed in: a client must not learn which of these it was. */
 export interface SignInRefusal {
   refusal: 'unknown_account' | 'password_wrong' | 'password_uncheckable' | 'account_disabled'
   /** The user with this email; undefined when there is none. */
@@ -22,9 +22,8 @@ interface AuthenticationDeps {
   hasPassword: HasPassword
 }
 
-/** Checks passwords. */
 export const createAuthentication = ({ db, clock, passwords, hasPassword }: AuthenticationDeps) => {
-  /** For a user who has just authenticated; valid for as long as the password stays the same. */
+  /** The grant is valid for as long as the password stays the same. */
   const grantFor = (user: UserRecord): SignInGrant => ({
     userId: user.id,
     authenticatedAtMs: clock.now(),
@@ -43,7 +42,7 @@ export const createAuthentication = ({ db, clock, passwords, hasPassword }: Auth
     return replaced === 1 ? { ...user, passwordHash } : undefined
   }
 
-  /** What an operator can do something about. */
+  /** Tells a wrong password from one that cannot be checked, which an operator can mend. */
   const whyWrong = async ({ passwordHash }: UserRecord) =>
     passwordHash === null || (await passwords.isCheckable(passwordHash)) ? 'password_wrong' : 'password_uncheckable'
 
@@ -53,7 +52,7 @@ export const createAuthentication = ({ db, clock, passwords, hasPassword }: Auth
     caller?: Caller,
   ): Promise<SignInGrant | SignInRefusal> => {
     const user = await findUserByEmail(db, readEmail(email)?.lower ?? '')
-    // Without a user too: an answer that comes sooner would tell that there is no account.
+    // The check is made without a user too: an answer that comes sooner would tell that there is no account.
     const check = await passwords.check(password, user?.passwordHash, caller)
     if (!user) return { refusal: 'unknown_account', userId: undefined }
     if (check === 'wrong' || !hasPassword(user)) return { refusal: await whyWrong(user), userId: user.id }
@@ -83,7 +82,7 @@ export const wrongPassword = (field: string): AppError =>
  */
 export const evenWhenGone = ({ network }: Caller = {}): Caller => ({ network })
 
-/** Whether a user can sign in with a password: they have one, and the service accepts passwords. */
+/** Tells whether a user can sign in with a password: they have one, and the service accepts passwords. */
 export type HasPassword = (user: Pick<UserRecord, 'passwordHash'>) => boolean
 
 /** Hashes from before passwords were turned off stay where they are, and open nothing. */

@@ -9,9 +9,9 @@ import type { UserRecord } from './user-store.ts'
 /** The new values, which were checked before. A value that is undefined stays. */
 export interface Changes {
   email?: Email | undefined
-  /** Whether the address is known to be the user's. A new address without it is not verified. */
+  /** `true`: the address is known to be the user's. A new address is not verified unless this says so. */
   emailVerified?: boolean | undefined
-  /** When the address was verified, where that was before this change. */
+  /** The address was verified at this time, before this change. */
   verifiedAtMs?: number | undefined
   username?: string | undefined
   roles?: string[] | undefined
@@ -22,18 +22,17 @@ export interface Changes {
   invited?: boolean | undefined
 }
 
-/** What a cause leads to. */
 export interface Consequences {
-  /** The record that comes before those of the changes. */
+  /** This record comes before those of the changes. */
   first?: Pick<AuditEvent, 'type' | 'details'>
-  /** The security event of the cause, whatever has changed. */
+  /** This event is applied whatever has changed. */
   event?: SecurityEvent
-  /** The security event of another address, which the address that the account leaves can undo. */
+  /** This event is applied to another address. The address that the account leaves can undo the change then. */
   emailEvent?: SecurityEvent
-  /** The record of a password; without one, the first record tells of it. */
+  /** This record tells of a password; without it, the first record does. */
   password?: AuditType
   passwordEvent?: SecurityEvent
-  /** The notices that the user gets by mail. `reclaim`: that the account has become theirs. */
+  /** The user gets these notices by mail. `reclaim` says that the account has become theirs. */
   mailed: readonly ('username' | 'email' | 'password' | 'reclaim')[]
 }
 
@@ -46,21 +45,21 @@ const RECLAIM = { event: 'taken_over', first: { type: 'identity.taken_over' } } 
  */
 // biome-ignore format: a table is read by its columns
 export const CAUSES = {
-  /** The user, while signed in. */
+  /** The user is signed in. */
   user:         { password: 'password.changed', passwordEvent: 'password_changed', mailed: ['username', 'password'] },
-  /** An operator on the command line, or the application's backend. */
+  /** An operator on the command line changes the user, or the application's backend. */
   operator:     { password: 'password.set',     passwordEvent: 'password_set',     mailed: ['username', 'email', 'password'], emailEvent: 'email_changed' },
-  /** The same, of an account whose other addresses may be a thief's: none of them gets a link. */
+  /** An operator changes the address, and the others may be a thief's: none of them gets a link. */
   theft:        { mailed: ['username', 'email'], event: 'email_taken_back', first: { type: 'email.change_cancelled', details: { reason: 'stolen' } } },
-  /** A link to the new address. */
+  /** The user has followed a link to the new address. */
   confirmation: { mailed: ['email'], emailEvent: 'email_changed' },
-  /** A link to the address that the account had before. */
+  /** The user has followed a link to the address that the account had before. */
   undo:         { password: 'password.reset',   mailed: ['email', 'password'], event: 'email_undone', first: { type: 'email.change_undone' } },
   /** The user has proved the account and its address, each by itself. */
   proof:        { mailed: [] },
-  /** A link for a new password. */
+  /** The user has followed a link for a new password. */
   reset:        { password: 'password.reset',   passwordEvent: 'password_reset',   mailed: ['password'] },
-  /** A link of a notice, which takes the password away. Its event `not_me` was applied before. */
+  /** The link of a notice takes the password away. Its event `not_me` was applied before. */
   not_me:       { mailed: [] },
   /** An operator invites the user again, who has not entered the account. */
   invitation:   { mailed: [] },
@@ -68,9 +67,9 @@ export const CAUSES = {
   entry:        { mailed: [], event: 'taken_over', first: { type: 'signup', details: { method: 'invitation' } } },
   /** The owner of the address is the first to prove it: by a provider, or because an operator invites them. */
   reclaim:                 { ...RECLAIM, mailed: [] },
-  /** The same by a link for a new password. */
+  /** The owner has followed a link for a new password. */
   reclaim_by_reset:        { ...RECLAIM, password: 'password.reset', mailed: ['password'] },
-  /** The same by a link that verifies the address. */
+  /** The owner has followed a link that verifies the address. */
   reclaim_by_verification: { ...RECLAIM, password: 'password.reset', mailed: ['reclaim'] },
 } as const satisfies Record<string, Consequences>
 
@@ -79,27 +78,25 @@ export interface Cause {
   by: keyof typeof CAUSES
   /** Left out for an operator on the command line. */
   caller?: Caller | undefined
-  /** The session of the request, which stays. */
+  /** The session of the request stays. */
   sessionId?: string | undefined
-  /** What has proved the address, for the first record: `link`, `invitation`, or the provider's name. */
+  /** This has proved the address, for the first record: `link`, `invitation`, or the provider's name. */
   method?: string | undefined
-  /** What a link has set, for the record of the password: `password`, or the provider's name. */
+  /** The link has set this, for the record of the password: `password`, or the provider's name. */
   signsInWith?: string | undefined
-  /** When the new address was asked for; undefined: now. */
+  /** The new address was asked for at this time; undefined means now. */
   askedAtMs?: number | undefined
-  /** When the change was asked for that is undone. */
+  /** The change that is undone was asked for at this time. */
   sinceMs?: number | undefined
   /** An operator keeps the providers that a new password would disconnect. */
   keepsConnections?: boolean | undefined
 }
 
-/** A user before and after a change. */
 export interface Moved {
   before: UserRecord
   after: UserRecord
 }
 
-/** The user as a change makes them. */
 export const changedUser = (before: UserRecord, changes: Changes, nowMs: number): UserRecord => {
   const { email = { shown: before.email, lower: before.emailLower }, passwordHash, invited } = changes
   const hasMoved = email.lower !== before.emailLower
@@ -120,7 +117,7 @@ export const changedUser = (before: UserRecord, changes: Changes, nowMs: number)
   }
 }
 
-/** What has really changed, as applications are told of it. */
+/** Finds what has really changed, as applications are told of it. */
 export const changesOf = ({ before, after }: Moved): UserChange[] => {
   const isSame: Record<UserChange, boolean> = {
     email: before.email === after.email,
@@ -134,16 +131,16 @@ export const changesOf = ({ before, after }: Moved): UserChange[] => {
 
 const isVerified = ({ emailVerifiedAtMs }: UserRecord): boolean => emailVerifiedAtMs !== undefined
 
-/** Whether the address is another one, and not the same in other letters. */
+/** Tells whether the address is another one, and not the same in other letters. */
 export const hasMoved = ({ before, after }: Moved): boolean => before.emailLower !== after.emailLower
 
-/** The record that comes first, before those of what the event of the cause ends. */
+/** Makes the record that comes first, before those of what the event of the cause ends. */
 export const firstRecord = ({ by, method }: Cause): AuditEvent | undefined => {
   const { first }: Consequences = CAUSES[by]
   return first && { ...first, details: first.details ?? (method === undefined ? undefined : { method }) }
 }
 
-/** The records of the changes, in their order. */
+/** Makes the records of the changes, in their order. */
 export const recordsOf = (moved: Moved, changes: Changes, cause: Cause): AuditEvent[] => {
   const password = passwordRecord(moved, changes, cause)
   // The first record of an undone change tells of the address.
@@ -178,14 +175,14 @@ const passwordRecord = (
   return { type: isFirst ? 'password.set' : password, details }
 }
 
-/** The notice of a new username, which goes to the address that the account had before. */
+/** Makes the notice of a new username, which goes to the address that the account had before. */
 export const usernameNotice = ({ before, after }: Moved, { by }: Cause): AccountNotice | undefined => {
   const { mailed }: Consequences = CAUSES[by]
   if (!mailed.includes('username') || before.username === after.username) return undefined
   return { kind: 'username_changed', oldUsername: before.username, newUsername: after.username }
 }
 
-/** The other notices of a change. */
+/** Makes the other notices of a change. */
 export const noticesOf = (moved: Moved, { passwordHash }: Changes, { by }: Cause): AccountNotice[] => {
   const { mailed, password }: Consequences = CAUSES[by]
   const { before, after } = moved

@@ -31,17 +31,15 @@ export type Announce = (
   userId: string,
 ) => Promise<void>
 
-/** The same for `user.updated`. `changed` names only real changes; when it is empty, there is no event. */
+/** Does the same for `user.updated`. `changed` names only real changes; there is no event when it is empty. */
 type AnnounceUpdate = (transaction: Transaction, userId: string, changed: readonly UserChange[]) => Promise<void>
 
-/** What has become of a user. */
 interface Changed extends Moved {
   changed: UserChange[]
-  /** Names of the providers that were disconnected. */
+  /** These providers were disconnected. */
   disconnected: string[]
 }
 
-/** An address that an account leaves. */
 export interface LeftEmail {
   /** The account, as it was before. */
   user: UserRecord
@@ -91,7 +89,7 @@ export const createChange = (deps: ChangeDeps): Change => {
     const changed = changesOf(moved)
     await tell(usernameNotice(moved, cause))
     await updateUser(transaction, before, after, clock.now())
-    // What is cached of a session has its user in it, and sessions that have ended could not be found afterwards.
+    // A cached session has its user in it, and sessions that have ended could not be found afterwards.
     if (changed.length > 0) await userChanged(transaction, userId)
     await record(firstRecord(cause))
     await apply(event)

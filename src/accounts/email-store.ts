@@ -1,6 +1,6 @@
 import { type Queries, UniqueViolation } from '../storage/database.ts'
 
-/** A former address of an account, which a link may put back until a time. Until then, nobody else can take it. */
+/** A link may put a former address back until this time. Until then, nobody else can take it. */
 export interface ReservedEmail {
   emailLower: string
   userId: string
@@ -18,7 +18,7 @@ export const reserveEmail = (db: Queries, { emailLower, userId, untilMs }: Reser
   )
 
 /**
- * Whether an address belongs to an account, or is reserved for another user than this one. Without a user: for any.
+ * Tells whether an address belongs to an account, or is reserved for another user than this one, or without one for any.
  */
 export const isEmailTaken = async (db: Queries, emailLower: string, nowMs: number, userId = ''): Promise<boolean> =>
   (await db.get('SELECT id FROM users WHERE email_lower = ?', emailLower)) !== undefined ||

@@ -13,7 +13,7 @@ export const requireEmail = (entered: string): Email => {
   throw refusedEmail('email_invalid', 'Enter an email address such as name@example.com.')
 }
 
-/** The reason of the refusal, whose value is the address that would be accepted. */
+/** This reason of a refusal has a value: the address that would be accepted. */
 export const EMAIL_NOT_ASCII = 'email_not_ascii'
 
 const refusedEmail = (reason: string, message: string, values: readonly string[] = []): AppError =>
@@ -56,7 +56,7 @@ export const usernameTaken = (cause?: unknown): AppError => taken('username', 'T
 export const emailTaken = (cause?: unknown): AppError =>
   taken('email', 'There is an account with this email address.', cause)
 
-/** The same error, or `conflict` where it says that the email or the username is taken. */
+/** Turns an error that says that the email or the username is taken into `conflict`; any other stays. */
 export const takenError = (error: unknown): unknown => {
   if (isUniqueViolation(error, 'users.email_lower')) return emailTaken(error)
   return isUniqueViolation(error, 'users.username') ? usernameTaken(error) : error
@@ -78,16 +78,16 @@ export const isOwnAlready = (): AppError =>
     reason: 'email_same',
   })
 
-/** The rule about the domains of emails that users bring: at signup, from a provider, and at a change. */
+/** The rule counts for emails that users bring: at signup, from a provider, and at a change. */
 export interface EmailDomains {
-  /** The domains in lower case; none: any is accepted. A subdomain is a domain of its own. */
+  /** The domains are in lower case. Any is accepted where there are none. A subdomain is a domain of its own. */
   accepted: readonly string[]
   accepts(email: Email): boolean
   /** `unprocessable` on field `email` when it is no address, or its domain is not accepted. */
   requireEmail(entered: string): Email
 }
 
-/** The reason of the refusal, whose values are the accepted domains. */
+/** This reason of a refusal has values: the accepted domains. */
 export const DOMAIN_REFUSED = 'email_domain_not_accepted'
 
 export const createEmailDomains = (accepted: readonly string[]): EmailDomains => {

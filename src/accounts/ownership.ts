@@ -5,23 +5,22 @@ import type { Cause, Change } from './change.ts'
 import { takenError } from './fields.ts'
 import { lockUserToChange, type UserRecord } from './user-store.ts'
 
-/** A proof of the address of an account. */
 interface ProvedEmail {
   userId: string
   /** The address that was proved, in the form that is compared. */
   emailLower: string
-  /** Of the password that the owner of the address has chosen; without it, the account has none afterwards. */
+  /** The owner of the address has chosen this password; without it, the account has none afterwards. */
   passwordHash?: string | undefined
   caller: Caller
 }
 
-/** What an operator gives an account. What is undefined stays for an account that was invited before. */
+/** An operator gives this to an account. A value that is undefined stays, where the account was invited before. */
 interface Given {
   username: string | undefined
   roles: string[] | undefined
 }
 
-/** Who an account belongs to: proofs of its address, and invitations. Each runs in the transaction of the caller. */
+/** Decides to whom an account belongs, by proofs of its address and invitations. Each runs in the caller's transaction. */
 export interface Ownership {
   /**
    * Marks the email of an account as verified, for a user who has proved the account and the email, each by itself. The

@@ -16,36 +16,36 @@ export interface NewUser {
   email: string
   /** Left out where the service accepts none. */
   password?: string | undefined
-  /** In place of a password, of svc or of another system; by an operator. */
+  /** An operator may give a hash of svc or of another system in place of a password. */
   passwordHash?: string | undefined
   /** Made from the email's local part when left out or empty. */
   username?: string | undefined
   roles?: string[] | undefined
-  /** Whether the address is known to be the user's. An operator vouches for it; a user who signs up does not. */
+  /** `true`: an operator vouches for the address. */
   emailVerified?: boolean | undefined
-  /** Whether the user signs up, and no operator vouches for the domain of the email. */
+  /** `true`: the user signs up, and no operator vouches for the domain of the email. */
   isSelfMade?: boolean
 }
 
-/** What a user has entered to sign up, checked and hashed. There is no account yet. */
+/** A signup that was checked and hashed. There is no account yet. */
 export interface CheckedSignup {
   email: Email
-  /** Undefined: made from the email. */
+  /** Undefined: svc makes one from the email. */
   username: string | undefined
   passwordHash: string
 }
 
-/** What an account is made from when a provider says who the user is. */
+/** A provider says who the user is. */
 export interface ProviderUser {
   /** Verified by the provider. */
   email: Email
-  /** A name of any kind, from which a username is made. */
+  /** A username is made from this name of any kind. */
   name: string
   /** The provider's name in the settings. */
   provider: string
 }
 
-/** What an account is made from when an operator invites its user. All of it is checked. */
+/** An operator invites a user. All of it is checked. */
 export interface InvitedUser {
   email: Email
   /** Made from the email's local part when left out. */
@@ -59,14 +59,11 @@ export interface NewUserRules {
   emailDomains: Pick<EmailDomains, 'requireEmail'>
 }
 
-interface Account {
-  email: Email
-  username: string | undefined
+interface Account extends InvitedUser {
   password: string | undefined
-  roles: string[]
 }
 
-/** An account that a user has made, without a name or a way to sign in. */
+/** Makes an account of a user, without a name or a way to sign in. */
 const newRecord = ({ shown, lower }: Email, nowMs: number): UserRecord => ({
   id: randomUUIDv7(),
   email: shown,
@@ -108,7 +105,7 @@ interface RegistrationDeps extends NewUserRules {
 /** More rows for the transaction that creates an account. */
 export type AlsoInsert = (transaction: Transaction, userId: string) => Promise<unknown>
 
-/** Creates accounts, and tells the application of them. */
+/** Creates accounts, and tells the application of them; `Users` says what each function does. */
 export const createRegistration = (deps: RegistrationDeps) => {
   const { db, clock, passwords, announce, recordEvent } = deps
 
@@ -142,14 +139,13 @@ export const createRegistration = (deps: RegistrationDeps) => {
     throw refusal
   }
 
-  /** With this username, or with a free one that is made from the email. */
+  /** Inserts a user with this username, or with a free one that is made from the email. */
   const insertAs = (user: UserRecord, username: string | undefined, more: MoreWork): Promise<UserRecord> =>
     username === undefined
       ? insertWithFreeUsername(user, localPart(user.emailLower), more)
       : insert({ ...user, username }, more)
 
   return {
-    /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
     async create(given: NewUser, caller?: Caller, also?: AlsoInsert): Promise<UserRecord> {
       const { email, username, password, roles } = await requireNewUser(given, deps)
       if (given.passwordHash !== undefined) await passwords.requireCheckable(given.passwordHash)
@@ -166,20 +162,12 @@ export const createRegistration = (deps: RegistrationDeps) => {
       return insertAs(user, username, { also, method: passwordHash === undefined ? undefined : 'password', caller })
     },
 
-    /**
-     * Checks and hashes what a signup has entered; `unprocessable` for a bad field, `conflict` for a taken username.
-     * Whether the email is taken is not looked up.
-     */
     async checkSignup(given: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup> {
       const { email, username, password = '' } = await requireNewUser({ ...given, isSelfMade: true }, deps)
       if (username !== undefined && (await findUserByUsername(db, username))) throw usernameTaken()
       return { email, username, passwordHash: await passwords.hash(password, caller) }
     },
 
-    /**
-     * Creates the account of a signup whose email was verified; `conflict` for a taken email or username. `first` begins
-     * the transaction.
-     */
     createVerified(
       { email, username, passwordHash }: CheckedSignup,
       first: Begin,
@@ -189,13 +177,11 @@ export const createRegistration = (deps: RegistrationDeps) => {
       return insertAs(user, username, { first, method: 'password', caller })
     },
 
-    /** Creates an account that nobody can enter yet; `conflict` for a taken email or username. */
     createInvited({ email, username, roles }: InvitedUser, also: AlsoInsert): Promise<User> {
       const user = { ...newRecord(email, clock.now()), roles, isSelfMade: false, invitedAtMs: clock.now() }
       return insertAs(user, username, { also, method: 'invitation' })
     },
 
-    /** Creates an account without a password; `conflict` for a taken email. */
     createFromProfile({ email, name, provider }: ProviderUser, also: AlsoInsert, caller: Caller): Promise<User> {
       const wanted = usernameFrom(name) ?? localPart(email.lower)
       const user = { ...newRecord(email, clock.now()), emailVerifiedAtMs: clock.now() }
@@ -204,10 +190,10 @@ export const createRegistration = (deps: RegistrationDeps) => {
   }
 }
 
-/** What begins the transaction that creates an account, and may refuse it. */
+/** Begins the transaction that creates an account, and may refuse it. */
 export type Begin = (transaction: Transaction) => Promise<unknown>
 
-/** What belongs to the transaction that creates an account. */
+/** More work for the transaction that creates an account. */
 interface MoreWork {
   first?: Begin | undefined
   also?: AlsoInsert | undefined

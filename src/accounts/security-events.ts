@@ -2,9 +2,9 @@ import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 
-/** What one event does to each way into an account. */
+/** Each event does this to every way into an account. */
 interface Effects {
-  /** Where sessions end, so do sign-ins under way, which have proved a password and wait for a second factor. */
+  /** Sign-ins that wait for a second factor end where sessions do. */
   sessions: 'end' | 'others_end' | 'stay'
   /**
    * `die`: all but the links that undo a change of address, which are the owner's last resort. `newer_die`: these too
@@ -19,11 +19,10 @@ interface Effects {
   passkeys: Things
   /** The authenticator app, and recovery codes. */
   codes: Things
-  /** What was counted of wrong codes. `forgotten`: there is a new password, and what was tried before says nothing about it. */
+  /** `forgotten`: there is a new password, and wrong codes from before say nothing about it. */
   wrongCodes: 'forgotten' | 'stay'
 }
 
-/** What was added to an account. */
 type Things = 'go' | 'newer_go' | 'stay'
 
 /**
@@ -32,21 +31,21 @@ type Things = 'go' | 'newer_go' | 'stay'
  */
 // biome-ignore format: a table is read by its columns
 export const SECURITY_EVENTS = {
-  /** By the user, while signed in. */
+  /** The user sets a password, while signed in. */
   password_changed:       { sessions: 'others_end', links: 'die',       browsers: 'trust_ends', connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten' },
-  /** By a link. A second factor was asked for before. */
+  /** The user sets a password by a link. A second factor was asked for before. */
   password_reset:         { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten' },
-  /** By an operator. */
+  /** An operator sets a password. */
   password_set:           { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'go',       passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten' },
-  /** By an operator, for a user who has lost it; passkeys go where the operator says so. */
+  /** An operator helps a user who has lost it; passkeys go where the operator says so. */
   second_factor_reset:    { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'go',       wrongCodes: 'stay' },
-  /** A confirmed change of address, or one by an operator. */
+  /** A link confirms a change of address, or an operator makes one. */
   email_changed:          { sessions: 'stay',       links: 'die',       browsers: 'stay',       connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
-  /** By an operator, after a theft: no other address gets the account back, and a thief who had it least of all. */
+  /** An operator changes the address after a theft: no other address gets the account back. */
   email_taken_back:       { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
-  /** What was added since the change was asked for goes. An older undo link stays: the newer one may be an attacker's. */
+  /** All that was added since the change was asked for goes. An older undo link stays: the newer may be an attacker's. */
   email_undone:           { sessions: 'end',        links: 'newer_die', browsers: 'end',        connections: 'newer_go', passkeys: 'newer_go', codes: 'newer_go', wrongCodes: 'forgotten' },
-  /** What the link names goes too. */
+  /** The thing that the link names goes too. */
   not_me:                 { sessions: 'end',        links: 'asked_die', browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
   /** The owner of an email proves it for the first time, on an account that anybody may have made. */
   taken_over:             { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'go',       passkeys: 'go',       codes: 'go',       wrongCodes: 'stay' },
@@ -61,26 +60,25 @@ export type SecurityEvent = keyof typeof SECURITY_EVENTS
 
 interface EventFacts {
   userId: string
-  /** The session of the request, where the user made the change while signed in. Without it, all sessions are others. */
+  /** The session of a user who made the change while signed in. Without it, all sessions are others. */
   sessionId?: string | undefined
   /** When that began which is undone; newer is what was added at this time or later. */
   sinceMs?: number | undefined
   /** Overrides the table, where an operator asked for it. */
   keepsConnections?: boolean | undefined
-  /** The same for passkeys, which go then. */
+  /** Removes passkeys against the table. */
   removesPasskeys?: boolean | undefined
   /** Left out for an operator on the command line. */
   caller?: Caller | undefined
 }
 
-/** What was removed of an authenticator app and its recovery codes. */
 export interface RemovedCodes {
   /** Whether there was an app. */
   codes: boolean
   recoveryCodes: number
 }
 
-/** What was removed of second factors, and how many sessions ended. */
+/** Second factors that were removed, and how many sessions ended. */
 export interface RemovedFactors extends RemovedCodes {
   /** Names of the passkeys that were removed. */
   passkeys: string[]
@@ -127,7 +125,7 @@ export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEve
     return deps.endSessions(transaction, userId, sessions === 'others_end' ? sessionId : undefined)
   }
 
-  /** What was added to the account, as far as it goes. */
+  /** Removes what was added to the account, as far as it goes. */
   const remove = async (transaction: Transaction, effects: Effects, facts: EventFacts) => {
     const { userId, keepsConnections, removesPasskeys } = facts
     const connectedSinceMs = sinceOf(keepsConnections ? 'stay' : effects.connections, facts)
@@ -160,7 +158,7 @@ export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEve
   }
 }
 
-/** Of what has ended; `reason` is the event. */
+/** Makes the records of what has ended; `reason` is the event. */
 const recordsOf = (event: SecurityEvent, { userId }: EventFacts, ended: Ended): AuditEvent[] => {
   const { providers, passkeys, codes, recoveryCodes, sessions } = ended
   const records: Pick<AuditEvent, 'type' | 'details'>[] = providers.map((provider) => ({
@@ -179,13 +177,13 @@ const requireTime = ({ sinceMs }: EventFacts): number => {
   return sinceMs
 }
 
-/** Undefined: nothing of the kind goes. */
+/** Undefined means that nothing of the kind goes. */
 const sinceOf = (things: Things, facts: EventFacts): number | undefined => {
   if (things === 'stay') return undefined
   return things === 'newer_go' ? requireTime(facts) : 0
 }
 
-/** Undefined: no link of that kind ends. */
+/** Undefined means that no link of that kind ends. */
 const undoLinksSince = ({ links }: Effects, facts: EventFacts): number | undefined => {
   if (links === 'die' || links === 'asked_die') return undefined
   return links === 'newer_die' ? requireTime(facts) : 0

@@ -3,14 +3,13 @@ import { toRecord, USER_ROW_COLUMNS, type UserRecord, type UserRow } from './use
 
 /** Which users to list. What is undefined does not count; all that is given must hold. */
 export interface UserQuery {
-  /** At most 100. Those that no user has are left out. */
+  /** There are at most 100. Those that no user has are left out. */
   ids?: readonly string[] | undefined
-  /** In the form that is compared. */
   emailLower?: string | undefined
   username?: string | undefined
   role?: string | undefined
   disabled?: boolean | undefined
-  /** In the email or the username, in any case. */
+  /** The text stands in the email or the username, in any case. */
   search?: string | undefined
   /** Changed, or created, at this time or later, in milliseconds since 1970. */
   updatedSinceMs?: number | undefined
@@ -19,7 +18,7 @@ export interface UserQuery {
 /** Part of a `WHERE`. */
 type Condition = [sql: string, ...values: Value[]]
 
-/** So that few statements are prepared, a list has one of these lengths; its last value is repeated. */
+/** Lists have few lengths, so that few statements are prepared; the last value is repeated. */
 const LENGTHS = [1, 10, 100] as const
 
 /** How many values a list may have. */
@@ -35,7 +34,7 @@ export const inList = (column: string, values: readonly string[]): Condition => 
 /** When a user was last updated, as the index `users_by_update` has it. */
 const UPDATED_AT = 'COALESCE(updated_at, created_at)'
 
-/** So that no character of the text is a wildcard. */
+/** No character of the text is a wildcard. */
 const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 const searchFor = (text: string): Condition => {
@@ -110,7 +109,7 @@ interface Range {
   /** And up to this one. */
   upTo: number
   limit: number
-  /** Whether the query itself leaves few users, whom another index finds. */
+  /** `true`: the query leaves few users, whom another index finds. */
   isSelective: boolean
 }
 

@@ -1,21 +1,21 @@
 import { AppError } from '../lib/errors.ts'
-import type { Queries } from '../storage/database.ts'
+import type { Queries, Value } from '../storage/database.ts'
 import { requireUnreserved } from './email-store.ts'
 
-/** A user as operators see one; the JSON API shows less (CONTRACT.md 2.1). */
+/** Operators see a user so; the JSON API shows less (CONTRACT.md 2.1). */
 export interface User {
   /** UUID */
   id: string
   email: string
-  /** When it was verified that the address is the user's; undefined when it was not. */
+  /** The address was proved to be the user's at this time; undefined when it was not. */
   emailVerifiedAtMs: number | undefined
   username: string
   roles: string[]
   disabled: boolean
   createdAtMs: number
-  /** Whether the user made the account, and not an operator. */
+  /** `true`: the user made the account, and not an operator. */
   isSelfMade: boolean
-  /** When the user was invited; undefined once they have entered the account. */
+  /** The user was invited at this time; undefined once they have entered the account. */
   invitedAtMs: number | undefined
 }
 
@@ -61,13 +61,13 @@ const findBy = async (db: Queries, column: 'id' | 'email_lower' | 'username', va
   return row && toRecord(row)
 }
 
-/** By id; the row stays as it is until the transaction ends. */
+/** Finds a user by id, whose row stays as it is until the transaction ends. */
 export const lockUser = async (db: Queries, id: string): Promise<UserRecord | undefined> => {
   const row = await db.get<UserRow>(`SELECT ${USER_ROW_COLUMNS} FROM users WHERE id = ? FOR SHARE`, id)
   return row && toRecord(row)
 }
 
-/** By id, for a change, until the transaction ends: two transactions that only shared the lock would wait for each other. */
+/** Locks a user for a change: two transactions that only shared the lock would wait for each other. */
 export const lockUserToChange = async (db: Queries, id: string): Promise<UserRecord | undefined> => {
   const row = await db.get<UserRow>(`SELECT ${USER_ROW_COLUMNS} FROM users WHERE id = ? FOR UPDATE`, id)
   return row && toRecord(row)
@@ -75,11 +75,11 @@ export const lockUserToChange = async (db: Queries, id: string): Promise<UserRec
 
 export const findUserById = (db: Queries, id: string) => findBy(db, 'id', id)
 
-/** By id; `not_found` when there is no such user. */
+/** Finds a user by id; `not_found` when there is none. */
 export const requireUserById = async (db: Queries, id: string): Promise<UserRecord> =>
   orNotFound(await findUserById(db, id), id)
 
-/** The same, locked for a change. */
+/** Locks a user for a change; `not_found` when there is none. */
 export const requireUserToChange = async (db: Queries, id: string): Promise<UserRecord> =>
   orNotFound(await lockUserToChange(db, id), id)
 
@@ -91,7 +91,7 @@ const orNotFound = (user: UserRecord | undefined, id: string): UserRecord => {
 export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
 export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)
 
-/** The id of a user, by it or by their email in lower case. */
+/** Finds the id of a user, by it or by their email in lower case. */
 export const findUserId = async (
   db: Queries,
   { userId, email }: { userId?: string | undefined; email?: string | undefined },
@@ -102,22 +102,26 @@ export const findUserId = async (
   return row ? row.id : undefined
 }
 
-/** In a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
+/** The values of `USER_ROW_COLUMNS`. */
+export const rowValues = (user: UserRecord): Value[] => [
+  user.id,
+  user.email,
+  user.emailLower,
+  user.username,
+  user.passwordHash,
+  JSON.stringify(user.roles),
+  user.disabled ? 1 : 0,
+  user.createdAtMs,
+  user.emailVerifiedAtMs ?? null,
+  user.isSelfMade ? 1 : 0,
+  user.invitedAtMs ?? null,
+]
+
+/** Runs in a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
 export const insertUser = async (db: Queries, user: UserRecord): Promise<number> => {
-  const changes = await db.run(
-    `INSERT INTO users (${USER_ROW_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    user.id,
-    user.email,
-    user.emailLower,
-    user.username,
-    user.passwordHash,
-    JSON.stringify(user.roles),
-    user.disabled ? 1 : 0,
-    user.createdAtMs,
-    user.emailVerifiedAtMs ?? null,
-    user.isSelfMade ? 1 : 0,
-    user.invitedAtMs ?? null,
-  )
+  const values = rowValues(user)
+  const sql = `INSERT INTO users (${USER_ROW_COLUMNS}) VALUES (${values.map(() => '?').join(', ')})`
+  const changes = await db.run(sql, ...values)
   await requireUnreserved(db, { emailLower: user.emailLower, userId: user.id, nowMs: user.createdAtMs })
   return changes
 }
@@ -155,7 +159,7 @@ const shownOf = ({ passwordHash, emailVerifiedAtMs, ...rest }: UserRecord): stri
 export const replacePasswordHash = (db: Queries, id: string, checked: string, hash: string): Promise<number> =>
   db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?', hash, id, checked)
 
-/** For a change that is shown with a user and stored in another table. */
+/** Notes a change that is shown with a user and stored in another table. */
 export const updateUpdatedAt = (db: Queries, id: string, nowMs: number): Promise<number> =>
   db.run('UPDATE users SET updated_at = ? WHERE id = ?', nowMs, id)
 
@@ -165,7 +169,7 @@ export const deleteUser = (db: Queries, id: string): Promise<number> => db.run('
 export const endPendingSignIns = (db: Queries, userId: string): Promise<number> =>
   db.run('UPDATE users SET sign_in_generation = sign_in_generation + 1 WHERE id = ?', userId)
 
-/** The same for the `limit` users who follow `after` in order of id; resolves to the last of them, undefined for none. */
+/** Does the same for the `limit` users who follow `after` in order of id; resolves to the last of them. */
 export const endPendingSignInsAfter = async (
   db: Queries,
   { after, limit }: { after: string; limit: number },
@@ -177,7 +181,7 @@ export const endPendingSignInsAfter = async (
   return last
 }
 
-/** How often that was done; the user, if there is one, stays as they are until the transaction ends. */
+/** Finds how often that was done; the user, if there is one, stays as they are until the transaction ends. */
 export const lockSignInGeneration = async (db: Queries, userId: string): Promise<number | undefined> => {
   const row = await db.get<{ sign_in_generation: number }>(
     'SELECT sign_in_generation FROM users WHERE id = ? FOR SHARE',

@@ -3,10 +3,10 @@ import { randomInt } from 'node:crypto'
 const MIN_LENGTH = 3
 const MAX_LENGTH = 30
 
-/** What stands before the `@`. */
+/** Takes what stands before the `@`. */
 export const localPart = (email: string): string => email.slice(0, email.indexOf('@'))
 
-/** A username made from a name such as "José Álvarez" or "jo@example.com"; undefined when too little is left of it. */
+/** Makes a username from a name such as "José Álvarez" or "jo@example.com"; undefined when too little is left of it. */
 export const usernameFrom = (name: string): string | undefined => {
   const [text = ''] = name.split('@')
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

@@ -303,6 +303,14 @@ describe('a change of a user', () => {
     assert.deepEqual(await findUserById(db, user.id), { ...user, email: shown })
   })
 
+  test('to the own address after a theft leaves it as verified as it was', async () => {
+    const user = await added({ emailVerifiedAtMs: T0 })
+    const { change } = recordedChange(T0 + 5)
+    const changes = { email: { shown: user.email, lower: user.emailLower } }
+    const { after } = await db.inTransaction((transaction) => change(transaction, user.id, changes, { by: 'theft' }))
+    assert.deepEqual(after, user)
+  })
+
   test('to an address that has been verified before: that time counts, unless it is the address now', async () => {
     const user = await added({ emailVerifiedAtMs: T0 })
     const { change } = recordedChange(T0 + 5)

@@ -2,7 +2,6 @@ import type { Queries } from '../../storage/database.ts'
 import { inList, MAX_LIST } from '../user-list-store.ts'
 import { toRecord, USER_ROW_COLUMNS, type UserRecord, type UserRow } from '../user-store.ts'
 
-/** A connection of a user, as the server API shows it. */
 interface ShownIdentity {
   /** The provider's name in the settings. */
   provider: string
@@ -12,15 +11,15 @@ interface ShownIdentity {
   email: string | undefined
 }
 
-/** What the server API shows of a user, beyond their row. */
+/** The server API shows this of a user, beyond their row. */
 export interface ShownFacts {
   /** When anything changed that is shown, but for `lastSeenAtMs`. */
   updatedAtMs: number
-  /** In a session that has not ended, or at a sign-in in a known browser; undefined: never. */
+  /** The user was seen in a session that has not ended, or at a sign-in in a known browser; undefined: never. */
   lastSeenAtMs: number | undefined
   /** Oldest first. */
   identities: ShownIdentity[]
-  /** Whether there is an authenticator app. */
+  /** `true`: there is an authenticator app. */
   hasCodes: boolean
   passkeys: number
 }
@@ -79,7 +78,7 @@ const findBatch = async (db: Queries, ids: string[]): Promise<ShownUserRecord[]>
   }))
 }
 
-/** The users with these ids, in the same order; without those who do not exist. */
+/** Finds the users with these ids, in the same order; leaves out those who do not exist. */
 export const findDirectoryUsers = async (db: Queries, ids: string[]): Promise<ShownUserRecord[]> => {
   const found = new Map<string, ShownUserRecord>()
   for (let start = 0; start < ids.length; start += MAX_LIST) {

@@ -13,7 +13,7 @@ export type { PageRequest } from './user-list.ts'
 
 /** A user as the server API shows them. */
 export interface DirectoryUser extends User, ShownFacts {
-  /** Whether the user can sign in with one. */
+  /** `true`: the user can sign in with one. */
   hasPassword: boolean
 }
 
@@ -24,12 +24,11 @@ interface UserPage {
   nextCursor: string | undefined
 }
 
-/** An account that the application's backend makes. */
 interface NewDirectoryUser {
   email: string
   username?: string | undefined
   roles?: string[] | undefined
-  /** At most one of the two. Without them, nobody can sign in to the account yet. */
+  /** At most one of the two is given. Without them, nobody can sign in to the account yet. */
   password?: string | undefined
   passwordHash?: string | undefined
   emailVerified?: boolean | undefined
@@ -37,16 +36,14 @@ interface NewDirectoryUser {
   invite?: boolean | undefined
 }
 
-/** An account that was made, with the link that invites its user, if there is one. */
 interface Created {
   user: DirectoryUser
   inviteUrl: string | undefined
 }
 
-/** What is made of the result of a change, in its transaction. */
+/** Makes something of the result, in the transaction of the change. */
 type Then<Given, T> = (transaction: Transaction, given: Given) => Promise<T>
 
-/** A link that an operator hands over. */
 interface OperatorLink {
   url: string
   expiresAtMs: number
@@ -63,7 +60,7 @@ type CreateLink = (
 /** All users, for the application's backend. A rule that refuses is an `AppError` with its field. */
 export interface UserDirectory {
   find(id: string): Promise<DirectoryUser | undefined>
-  /** In the order in which svc got to know them. `invalid_request` for a cursor of another list. */
+  /** Lists users in the order in which svc got to know them. `invalid_request` for a cursor of another list. */
   list(page: PageRequest): Promise<UserPage>
   /** `unprocessable` for a bad field, `conflict` for a taken email or username. */
   create<T>(given: NewDirectoryUser, caller: Caller, then: Then<Created, T>): Promise<T>
@@ -85,7 +82,7 @@ interface UserDirectoryDeps {
   hasPassword: HasPassword
   /** `SVC_PASSWORDS` */
   acceptsPasswords: boolean
-  /** What of second factors the settings allow. */
+  /** The settings allow these second factors. */
   accepts: { codes: boolean; passkeys: boolean }
 }
 
@@ -117,7 +114,7 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
 
     async create<T>(given: NewDirectoryUser, caller: Caller, then: Then<Created, T>): Promise<T> {
       requireOneWayIn(given, acceptsPasswords)
-      // An empty one is none, and does not stand for a username that svc makes, as it does in a form.
+      // An empty username is refused here. In a form, it stands for one that svc makes.
       if (given.username === '') requireUsername(given.username)
       const { invite, ...newUser } = given
       let result: { value: T } | undefined

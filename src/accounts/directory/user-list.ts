@@ -11,11 +11,10 @@ import {
   type UserQuery,
 } from '../user-list-store.ts'
 
-/** A page of a list. */
 export interface PageRequest extends UserQuery {
-  /** 1 to 1000. */
+  /** A page has 1 to 1000 users. */
   limit: number
-  /** As an earlier page of the same list gave it; undefined: the first page. */
+  /** An earlier page of the same list gave it; undefined means the first page. */
   cursor?: string | undefined
 }
 
@@ -26,10 +25,10 @@ export interface IdPage {
   nextCursor: string | undefined
 }
 
-/** How far one statement reads, so that other requests do not wait long: about 40 ms on SQLite. */
+/** One statement reads no further, so that other requests do not wait long: about 40 ms on SQLite. */
 const SLICE = 10_000
 
-/** How many users one transaction gives a position. */
+/** One transaction gives so many users a position. */
 const ASSIGNED_AT_ONCE = 1000
 
 /** After so many statements a page ends as it is: a request takes seconds at most, however few users a query leaves. */
@@ -38,7 +37,7 @@ const MAX_STEPS = 40
 /** Up to this many updated users are found by the time of their update, and sorted. */
 const FEW_UPDATED = 10_000
 
-/** Users by the order in which svc got to know them: a user who is added later is on a later page. */
+/** Lists users in the order in which svc got to know them: a user who is added later is on a later page. */
 export const listUserIds = async (db: Database, { limit, cursor, ...query }: PageRequest): Promise<IdPage> => {
   const isNamed = [query.ids, query.emailLower, query.username].some((value) => value !== undefined)
   if (isNamed && cursor === undefined) {
@@ -99,17 +98,17 @@ const requirePosition = (cursor: string, query: UserQuery): number => {
   throw new AppError('invalid_request', message, { field: 'cursor' })
 }
 
-/** What stands in a cursor for the query, so that it is of no use with another one. */
+/** A cursor holds this for its query, so that it is of no use with another one. */
 const hashOf = ({ ids, emailLower, username, role, disabled, search, updatedSinceMs }: UserQuery): string => {
   const query = [ids && [...new Set(ids)].sort(), emailLower, username, role, disabled, search, updatedSinceMs]
   return createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16)
 }
 
-/** Where a list goes on: after this position. */
+/** A list goes on after this position. */
 const toCursor = (position: number, query: UserQuery): string =>
   Buffer.from(`${position} ${hashOf(query)}`).toString('base64url')
 
-/** The position after which a list goes on; undefined when the cursor is of another list, or of none. */
+/** Reads the position after which a list goes on; undefined when the cursor is of another list, or of none. */
 const readCursor = (cursor: string, query: UserQuery): number | undefined => {
   const position = Number(/^\d{1,15}/.exec(Buffer.from(cursor, 'base64url').toString())?.[0])
   return cursor === toCursor(position, query) ? position : undefined

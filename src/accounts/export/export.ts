@@ -6,7 +6,6 @@ import type { UserRecord } from '../user-store.ts'
 
 type Reads = Pick<Queries, 'all' | 'get'>
 
-/** An account at a provider, as it is exported. */
 interface Connection {
   userId: string
   provider: string
@@ -15,7 +14,7 @@ interface Connection {
   email: string | undefined
 }
 
-/** What a user has that is only named, and not exported. */
+/** These are only named, and not exported. */
 interface Factors {
   userId: string
   /** 1 with an authenticator app. */

@@ -4,7 +4,7 @@ import { findReservedEmails, findUsersWith } from './import-store.ts'
 import type { ImportedIdentity } from './imported-identity.ts'
 import { type ImportedUser, keptId } from './imported-user.ts'
 
-/** What happens to a user of the file. `there`: there is such a user, who is left as they are. */
+/** An import decides this about a user of the file. `there`: there is such a user, who is left as they are. */
 export type Decision = { kind: 'new' } | { kind: 'there'; id: string } | { kind: 'refused'; problem: string }
 
 type ProviderAccount = Pick<ImportedIdentity, 'issuer' | 'subject'>
@@ -74,10 +74,10 @@ const decideOne = (user: ImportedUser, known: Known): Decision => {
   return problems.length > 0 ? { kind: 'refused', problem: problems.join('; ') } : { kind: 'new' }
 }
 
-/** Whether a username belongs to a user of the file. */
+/** Tells whether a username belongs to a user of the file. */
 export type IsWanted = (username: string) => boolean
 
-/** The username of each user: their own, or one that is made from the email, which nobody has or wants. */
+/** Gives each user their username: their own, or one that is made from the email, which nobody has or wants. */
 export const freeUsernames = async (
   db: Queries,
   users: readonly ImportedUser[],

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 
-/** What a JSON object holds. A field that is null counts as left out: that is how a query of a database writes it. */
+/** A field that is null counts as left out: that is how a query of a database writes it. */
 export type UserFields = Record<string, unknown>
 
 export const wrong = (field: string, message: string): AppError => new AppError('unprocessable', message, { field })

@@ -19,12 +19,11 @@ type AnnounceAll = (
   ids: readonly string[],
 ) => Promise<void>
 
-/** What has happened to a user of the file. */
 type Outcome = Exclude<Decision, { kind: 'new' }> | { kind: 'imported'; id: string }
 
 interface WriteOptions {
   isWanted: IsWanted
-  /** Whether the application is told of the new users. */
+  /** `true`: the application is told of the new users. */
   announces: boolean
 }
 
@@ -32,7 +31,7 @@ interface WriteOptions {
 export interface UserImport {
   /** Checks what a file says about one user; `unprocessable`, with the field. */
   read(value: unknown, options: { withoutHashes: boolean }): Promise<ImportedUser>
-  /** What an import would do with each of these users. */
+  /** Says what an import would do with each of these users. */
   check(users: readonly ImportedUser[]): Promise<Decision[]>
   /** Adds the users who are new, all in one transaction. Passwords are hashed before it begins. */
   write(users: readonly ImportedUser[], options: WriteOptions): Promise<Outcome[]>
@@ -42,7 +41,6 @@ export interface UserImport {
   takeBack(ids: readonly string[], options: Pick<WriteOptions, 'announces'>): Promise<void>
 }
 
-/** A provider account and the user whom it signs in. */
 interface Connection extends ImportedIdentity {
   userId: string
 }
@@ -151,7 +149,7 @@ interface HashPasswordsDeps {
   db: Database
   clock: Clock
   passwords: Pick<Passwords, 'hash'>
-  /** As many as run at the same time: the queue may have no places. */
+  /** No more are begun than run at the same time: the queue may have no places. */
   hashesAtOnce: number
   findConnected: FindConnected
 }

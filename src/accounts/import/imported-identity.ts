@@ -1,7 +1,6 @@
 import { readEmail } from '../../lib/email-address.ts'
 import { objectOf, stringOf, type UserFields, wrong } from './fields.ts'
 
-/** An account at a provider that signs the user in. */
 export interface ImportedIdentity {
   provider: string
   issuer: string

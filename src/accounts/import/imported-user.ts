@@ -5,23 +5,23 @@ import { type NewUserRules, requireNewUser } from '../registration.ts'
 import { booleanOf, countOf, objectOf, stringListOf, stringOf, type UserFields, wrong } from './fields.ts'
 import { type ImportedIdentity, requireIdentities } from './imported-identity.ts'
 
-/** One user of a file, checked. All of it can be written as JSON. */
+/** One user of a file was checked. All of it can be written as JSON. */
 export interface ImportedUser {
-  /** As the file has it: kept when it is a UUID, otherwise only told together with the id that the user gets. */
+  /** The id of the file is kept when it is a UUID, and otherwise only told together with the id that the user gets. */
   sourceId: string | undefined
   email: Email
-  /** Undefined: made from the email. */
+  /** Undefined: svc makes one from the email. */
   username: string | undefined
   roles: string[]
-  /** In its normal form; hashed before the user is inserted. */
+  /** It has its normal form, and is hashed before the user is inserted. */
   password: string | undefined
   passwordHash: string | undefined
   emailVerified: boolean
   disabled: boolean
-  /** Undefined: when it is imported. */
+  /** Undefined: the account is created when it is imported. */
   createdAtMs: number | undefined
   identities: ImportedIdentity[]
-  /** What the file names and does not hold. */
+  /** The file names these and does not hold them. */
   lost: ('second factors' | 'passkeys')[]
 }
 
@@ -55,7 +55,7 @@ const MAX_ID_LENGTH = 255
 /** A clock that is ahead is no reason to refuse a user. */
 const MAX_AHEAD_MS = 24 * 3_600_000
 
-/** The id of an imported user, if it is kept. */
+/** Reads the id of an imported user, if it is kept. */
 export const keptId = (sourceId: string | undefined): string | undefined => {
   const lower = sourceId?.toLowerCase()
   return isUuid(lower) ? lower : undefined

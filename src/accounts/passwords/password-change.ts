@@ -9,7 +9,6 @@ import { lockUserToChange, requireUserById, type UserRecord } from '../user-stor
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 
-/** What a user enters to change the password, or to set the first one. */
 export interface NewPassword {
   /** Ignored where there is no password yet: then the user must have authenticated recently. */
   current: string
@@ -26,7 +25,7 @@ export type PasswordOutcome =
   | { outcome: 'first_set' }
   | {
       outcome: 'checked'
-      /** For the session that replaces the one of the request. */
+      /** The session that replaces the one of the request starts with it. */
       grant: SignInGrant
       /** Makes the change, and ends every session but that of the request; `unauthorized` when that one has ended. */
       apply: (transaction: Transaction) => Promise<void>

@@ -4,19 +4,18 @@ import { onDemand } from '../../lib/on-demand.ts'
 import type { PasswordHash } from './foreign-hashes/foreign-hashes.ts'
 import { normalizePassword } from './password-rules.ts'
 
-/** What a hash of ours costs to make; memory in KiB. */
+/** A hash of ours costs this to make; memory is in KiB. */
 export interface HashCost {
   memoryCost: number
   timeCost: number
   parallelism: number
 }
 
-/** What comes after the cost in the hash of 32 forgotten random bytes. */
+/** This comes after the cost in the hash of 32 forgotten random bytes. */
 const DUMMY = 'c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E'
 
 /**
- * What became of a check. `outdated`: it is the password, and its hash, made at another cost or by another system, is to
- * be replaced.
+ * `outdated`: it is the password, and its hash, made at another cost or by another system, is to be replaced.
  */
 export type PasswordCheck = 'wrong' | 'right' | 'outdated'
 
@@ -24,7 +23,7 @@ const { parsePasswordHash } = onDemand(() => import('./foreign-hashes/foreign-ha
 
 export const createPasswordCheck = ({ memoryCost, timeCost, parallelism }: HashCost) => {
   const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
-  /** At the same cost as a real one. */
+  /** The dummy costs as much as a real one. */
   const dummyHash = current + DUMMY
 
   /** A hash that cannot be read matches nothing, after the same work: the time must not tell that there is an account. */
@@ -60,7 +59,7 @@ export const createPasswordCheck = ({ memoryCost, timeCost, parallelism }: HashC
       return false
     },
 
-    /** Whether a hash was made at another cost, or by another system. */
+    /** Tells whether a hash was made at another cost, or by another system. */
     isForeign: (text: string): boolean => !text.startsWith(current),
   }
 }

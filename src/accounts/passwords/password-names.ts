@@ -7,7 +7,6 @@ const MIN_LENGTH = 3
 /** Longer texts are refused as names elsewhere. */
 const MAX_LENGTH = 256
 
-/** In lower case. */
 const lettersAndDigits = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]/gu) ?? []).join('')
 
 const hasLetter = (text: string): boolean => /\p{L}/u.test(text)
@@ -21,14 +20,14 @@ const letterSpanOf = (text: string): string => {
   return characters.slice(characters.findIndex(hasLetter), characters.findLastIndex(hasLetter) + 1).join('')
 }
 
-/** Whether a password is a name with nothing but digits before and after it; both are letters and digits only. */
+/** Tells whether a password is a name with nothing but digits around it; both are letters and digits only. */
 const isNameWithDigits = (password: string, name: string): boolean => {
   if (name.length < MIN_LENGTH || !hasLetter(name)) return name !== '' && password === name
   const [before = '', ...after] = password.split(name)
   return after.length === 1 && !hasLetter(before + after.join(''))
 }
 
-/** Whether a password is one of these names, in any case, alone or with nothing but digits and punctuation added. */
+/** Tells whether a password is one of these names, in any case, alone or with nothing but digits and punctuation added. */
 export const consistsOfName = (password: string, names: readonly string[]): boolean => {
   const entered = lettersAndDigits(password)
   const span = letterSpanOf(entered)

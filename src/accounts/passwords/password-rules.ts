@@ -5,7 +5,7 @@ import { accountNames, consistsOfName } from './password-names.ts'
 
 const MAX_CHARACTERS = 256
 
-/** A sequence of fewer characters than this makes no password by being repeated. */
+/** A sequence that is shorter makes no password by being repeated. */
 const MIN_REPEATED = 8
 
 /** The reason of the refusal, whose value is the least number of characters. */
@@ -13,15 +13,15 @@ export const PASSWORD_TOO_SHORT = 'password_too_short'
 
 let commonPasswords: Set<string> | undefined
 
-/** Whether it is a commonly used password; the list of those of eight characters and more is read at the first use. */
+/** Looks for a commonly used password; the list of those of eight characters and more is read at the first use. */
 const isCommon = (password: string): boolean => {
   commonPasswords ??= new Set(readFileSync(new URL('./common-passwords.txt', import.meta.url), 'utf8').split('\n'))
   return commonPasswords.has(password.toLowerCase())
 }
 
 /**
- * Whether it repeats, at least twice, a sequence that is too short to be a password itself: repetition does not make it
- * harder to guess.
+ * Tells whether a sequence that is too short to be a password comes twice or more: repetition does not make it harder
+ * to guess.
  */
 const isRepetition = (password: string): boolean => {
   const characters = [...password.toLowerCase()]
@@ -47,7 +47,7 @@ type Problem = readonly [reason: string, message: string, ...values: string[]]
 
 const KNOWN: Problem = ['password_known', 'This password is on the list of passwords that are known to others.']
 
-/** What is wrong with a new password: a reason, the same in words, and what these name. Undefined: nothing. */
+/** Finds what is wrong with a new password: a reason, the same in words, and what these name. */
 const problemOf = (
   password: string,
   names: readonly string[],

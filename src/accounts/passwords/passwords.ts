@@ -26,7 +26,7 @@ const GROUP = { size: 4, maxWaitMs: 50 }
 const EXPENSIVE = { memoryBytes: 2 ** 27, seconds: 1 }
 const ONE_AT_A_TIME = { maxRunning: 1, maxWaiting: 20, retryAfterSeconds: 10 }
 
-/** What a core fills: a hash of 19 MiB and 2 passes takes 10 ms. */
+/** A core fills so much: a hash of 19 MiB and 2 passes takes 10 ms. */
 const KIB_A_SECOND = 3_891_200
 
 interface PasswordsDeps {
@@ -35,7 +35,7 @@ interface PasswordsDeps {
   /** How many may wait for their turn. */
   waiting: number
   cost: HashCost
-  /** What one hash of another cost or system may hold in memory. */
+  /** One hash of another cost or system may hold so much memory. */
   foreignBytes: number
   /** Called after each hash with the seconds that it took, its wait not counted. */
   onHash?: ((seconds: number) => void) | undefined
@@ -49,13 +49,13 @@ export interface Passwords {
   load(): QueueLoad
   /** `unavailable` where a hash would find no place in the queue at this moment. */
   requireRoom(caller: Caller): void
-  /** A PHC string for a password in its normal form. */
+  /** Makes a PHC string of a password in its normal form. */
   hash(password: string, caller?: Caller): Promise<string>
-  /** Whether it is the password of this hash, foreign or not. Without a hash it is wrong, after the same work. */
+  /** Tells whether it is the password of this hash, foreign or not. Without a hash it is wrong, after the same work. */
   check(entered: string, hash: string | null | undefined, caller?: Caller): Promise<PasswordCheck>
   /** `unprocessable` on `password_hash` for a hash that no password can be checked with here, foreign or not. */
   requireCheckable(hash: string): Promise<unknown>
-  /** Whether a password can be checked with it. If not, every password is wrong. */
+  /** Tells whether a password can be checked with it. If not, every password is wrong. */
   isCheckable(hash: string): Promise<boolean>
 }
 
@@ -80,13 +80,13 @@ export const createPasswords = ({ atOnce, waiting, cost, foreignBytes, onHash }:
 
   const inTurn = async <T>(work: () => Promise<T>, caller: Caller | undefined): Promise<T> => {
     const result = await queue.run(() => measured(work), caller)
-    // Here the next hash has begun already.
+    // The next hash has begun by now.
     if (queue.load().waiting > 0) await groups.join()
     else groups.release()
     return result
   }
 
-  /** As many cheap ones as run at once hold no more than an expensive one may. */
+  /** All cheap ones that run at once hold no more than an expensive one may. */
   const isExpensive = ({ memoryBytes, seconds }: PasswordHash): boolean =>
     memoryBytes > Math.min(EXPENSIVE.memoryBytes, foreignBytes / atOnce) || seconds > EXPENSIVE.seconds
 

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { AppError } from '../../../lib/errors.ts'
 
-/** What a line of the file holds. */
 export type BlocklistForm = 'passwords' | 'hashes'
 
 /** `SHA1HEX:COUNT`, as the list of known passwords is downloaded; also without the count. */
@@ -11,24 +10,24 @@ export const HASH_LENGTH = 40
 /** Longer than any line of a hash. */
 export const MAX_HASH_LINE = 128
 
-/** What was meant for a hash, whatever follows it: nobody has a list of passwords that begins so. */
+/** Such a line was meant for a hash, whatever follows: nobody has a list of passwords that begins so. */
 const HASH_BEGINNING = /^["'\s]*[\da-f]{40}/i
 /** Hashes of 32 and 64 digits, which do not say what SHA-1 makes of a password. */
 const OTHER_HASH_LINE = /^["'\s]*(?:[\da-f]{32}|[\da-f]{64})(?:[^\da-z]|$)/i
 
-/** To read. Who opens a named pipe would wait for a writer otherwise, without a word. */
+/** The file is opened to read. The process would wait for a writer of a named pipe otherwise, without a word. */
 export const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** A list of passwords takes memory: 8 bytes for each line. */
 const MAX_PASSWORDS_BYTES = 2 ** 28
 
-/** So much of the file is read whole; of the rest, a line here and there. */
+/** The beginning of the file is read whole, and a line here and there of the rest. */
 const HEAD_BYTES = 2 ** 16
 const SAMPLES = 64
 
 const BYTE_ORDER_MARK = '\ufeff'
 const LONE_RETURN = /\r[^\r]/
-/** How much of what follows a hash is shown. */
+/** A message shows so much of what follows a hash. */
 const SHOWN_CHARACTERS = 20
 
 /**

@@ -6,7 +6,7 @@ import { readPasswordList } from './password-list.ts'
 
 /** The operator's own list of passwords that are known to others. */
 export interface Blocklist {
-  /** In any case of its letters, or as typed; `unavailable` while the file cannot be read, or is no list. */
+  /** Looks in any case of the letters, or as typed; `unavailable` while the file cannot be read, or is no list. */
   has(password: string): Promise<boolean>
 }
 

@@ -2,11 +2,11 @@ import { hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { HASH_LENGTH, HASH_LINE, MAX_HASH_LINE } from './blocklist-file.ts'
 
-/** So much is read at once in the end. */
+/** The search ends when so much is left, which is read at once. */
 const WINDOW_BYTES = 4096
 
 /**
- * Whether a sorted file of `SHA1HEX:COUNT` lines has one of these passwords. Reads about thirty places of a file of any
+ * Looks for these passwords in a sorted file of `SHA1HEX:COUNT` lines. Reads about thirty places of a file of any
  * size. Throws where a line has another form.
  */
 export const hasHashOf = async (handle: FileHandle, passwords: Iterable<string>): Promise<boolean> => {

@@ -5,7 +5,7 @@ export interface PasswordList {
   has(password: string): boolean
 }
 
-/** So much is read at once. The requests of others wait for as long as its lines take, some milliseconds. */
+/** The requests of others wait for as long as the lines of so many bytes take, some milliseconds. */
 const CHUNK_BYTES = 2 ** 18
 /** No password has so many bytes. */
 const MAX_LINE_BYTES = 4096
@@ -41,10 +41,9 @@ export const readPasswordList = async (handle: FileHandle, minLength: number): P
   }
 }
 
-/** The same for both, a line and a password that is looked for. */
+/** A line and a password that is looked for are folded alike. */
 const folded = (text: string): string => text.normalize('NFC').toLowerCase()
 
-/** Sorted. */
 const fingerprintsOf = (text: Buffer, minLength: number): Float64Array => {
   const found: number[] = []
   let start = text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
@@ -80,8 +79,8 @@ const isIn = (sorted: Float64Array, wanted: number): boolean => {
 }
 
 /**
- * A whole number of 53 bits that stands for a text in UTF-8, without the case of ASCII letters. It keeps lists small and
- * no secret: who finds two texts with the same number gets a password refused that is on no list.
+ * Makes a whole number of 53 bits that stands for a text in UTF-8, without the case of ASCII letters. It keeps lists
+ * small and no secret: two texts with the same number get a password refused that is on no list.
  */
 const fingerprintOf = (text: Uint8Array): number => {
   let high = 0xdeadbeef

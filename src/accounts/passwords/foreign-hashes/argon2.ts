@@ -4,7 +4,7 @@ import { asKey, fromBase64, type ReadForm, WORK_A_SECOND } from './password-hash
 const ARGON2 =
   /^\$argon2(?<variant>id|i|d)(?:\$v=(?<version>16|19))?\$(?<parameters>m=(?<memory>\d{1,10}),t=(?<passes>\d{1,10}),p=(?<lanes>\d{1,3})(?:,data=(?<data>[\w+/]+))?)\$(?<salt>[\w+/]+)\$(?<key>[\w+/]+)$/
 
-/** What the library can check; so does the Argon2 format's own specification, but for the shortest keys. */
+/** The library can check these, as the specification of the Argon2 format says, but for the shortest keys. */
 const MIN_SALT_BYTES = 8
 const MAX_SALT_BYTES = 48
 const MAX_DATA_BYTES = 32
@@ -32,7 +32,7 @@ export const readArgon2: ReadForm = (text) => {
   const dataBytes = fromBase64(data ?? '')?.length ?? Number.POSITIVE_INFINITY
   if (keyBytes > MAX_ARGON2_KEY_BYTES || dataBytes > MAX_DATA_BYTES) return undefined
   if (Number(passes) < 1 || Number(lanes) < 1 || Number(memory) < 8 * Number(lanes)) return undefined
-  // Without a version it is 16: the format is older than its version 19.
+  // The version is 16 where none is given: the format is older than its version 19.
   const withVersion = `$argon2${variant}$v=${version}$${parameters}$${salt}$${key}`
   return {
     memoryBytes: Number(memory) * 1024,

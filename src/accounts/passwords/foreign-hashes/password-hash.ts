@@ -1,12 +1,11 @@
-/** A readable password hash: what it takes to check a password with it. */
 export interface PasswordHash {
-  /** What one check holds in memory. */
+  /** One check holds so much memory. */
   memoryBytes: number
-  /** What one check takes on one core, estimated from the parameters. */
+  /** One check takes so long on one core, estimated from the parameters. */
   seconds: number
   /** The Unicode form that is tried after the password as it was typed. */
   normalForm: 'NFC' | 'NFKC'
-  /** Whether all checks of this kind are made on one thread, one after the other. */
+  /** `true`: all checks of this kind are made on one thread, one after the other. */
   hasOwnThread?: boolean
   matches(password: Buffer): Promise<boolean>
 }
@@ -35,7 +34,7 @@ export const WORK_A_SECOND = {
 const MIN_KEY_BYTES = 16
 const MAX_KEY_BYTES = 128
 
-/** What a password is compared with; undefined for a length that no system stores. */
+/** Takes bytes as a key to compare with; undefined for a length that no system stores. */
 export const asKey = (bytes: Buffer | undefined): Buffer | undefined =>
   bytes && bytes.length >= MIN_KEY_BYTES && bytes.length <= MAX_KEY_BYTES ? bytes : undefined
 
@@ -45,7 +44,7 @@ export const fromBase64 = (text: string): Buffer | undefined => {
   return bytes.toString('base64').replaceAll('=', '') === text ? bytes : undefined
 }
 
-/** The same with padding, or without. */
+/** Decodes the same with padding, or without. */
 export const fromPaddedBase64 = (text: string): Buffer | undefined => {
   const bytes = fromBase64(text.replace(/={1,2}$/, ''))
   return bytes && (!text.endsWith('=') || bytes.toString('base64') === text) ? bytes : undefined

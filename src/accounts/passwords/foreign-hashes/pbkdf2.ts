@@ -41,7 +41,7 @@ const pbkdf2Hash = ({ digest, iterations: count, salt, key: storedKey }: Stored)
 const PHC =
   /^\$pbkdf2(?:-(?<digest>sha1|sha256|sha512))?\$i=(?<iterations>\d{1,10})(?:,l=(?<length>\d{1,3}))?\$(?<salt>[\w+/]*)\$(?<key>[\w+/]+)$/
 
-/** A PHC string; without the name of a digest, it is SHA-1. */
+/** Reads a PHC string; without the name of a digest, it is SHA-1. */
 export const readPhcPbkdf2: ReadForm = (text) => {
   const { digest = 'sha1', iterations, length, salt, key } = PHC.exec(text)?.groups ?? {}
   const stored = fromBase64(key ?? '')
@@ -51,7 +51,7 @@ export const readPhcPbkdf2: ReadForm = (text) => {
 
 const PASSLIB = /^\$pbkdf2(?:-(?<digest>sha256|sha512))?\$(?<iterations>\d{1,10})\$(?<salt>[\w./]*)\$(?<key>[\w./]+)$/
 
-/** That of passlib, which writes `.` for the `+` of base64. */
+/** Reads that of passlib, which writes `.` for the `+` of base64. */
 export const readPasslibPbkdf2: ReadForm = (text) => {
   const { digest = 'sha1', iterations, salt, key } = PASSLIB.exec(text)?.groups ?? {}
   if (salt === undefined || key === undefined) return undefined
@@ -62,7 +62,7 @@ export const readPasslibPbkdf2: ReadForm = (text) => {
 const DJANGO =
   /^pbkdf2_(?<digest>sha1|sha256|sha512)\$(?<iterations>\d{1,10})\$(?<salt>[!-#%-~]{1,128})\$(?<key>[\w+/]+={0,2})$/
 
-/** That of Django: the salt is the text itself. */
+/** Reads that of Django: the salt is the text itself. */
 export const readDjangoPbkdf2: ReadForm = (text) => {
   const { digest, iterations, salt = '', key = '' } = DJANGO.exec(text)?.groups ?? {}
   return pbkdf2Hash({ digest, iterations, salt: Buffer.from(salt), key: fromPaddedBase64(key) })

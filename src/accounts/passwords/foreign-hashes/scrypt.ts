@@ -15,7 +15,7 @@ interface ScryptParameters {
   p: number
 }
 
-/** The key of a password by scrypt (RFC 7914), on the thread pool. */
+/** Derives the key of a password by scrypt (RFC 7914), on the thread pool. */
 const deriveByScrypt = (
   password: Buffer,
   salt: Buffer,
@@ -27,7 +27,7 @@ const deriveByScrypt = (
     scrypt(password, salt, bytes, { N, r, p, maxmem }, (error, key) => (error ? reject(error) : resolve(key)))
   })
 
-/** What scrypt costs with these parameters; undefined where it is not defined for them (RFC 7914, section 6). */
+/** Estimates what scrypt costs; undefined where it is not defined for these parameters (RFC 7914, section 6). */
 const scryptCost = ({ N, r, p }: ScryptParameters): Pick<PasswordHash, 'memoryBytes' | 'seconds'> | undefined =>
   N > 1 && N < 2 ** (16 * r) && Number.isInteger(Math.log2(N)) && p > 0
     ? { memoryBytes: 128 * r * (N + 2 * p), seconds: (N * r * p) / 8 / WORK_A_SECOND.scrypt }
@@ -52,7 +52,7 @@ const scryptHash = (
 const PHC =
   /^\$scrypt\$ln=(?<log2>\d{1,2}),r=(?<blocks>\d{1,4}),p=(?<lanes>\d{1,4})\$(?<salt>[\w+/]*)\$(?<key>[\w+/]+)$/
 
-/** A PHC string, as passlib writes it too. */
+/** Reads a PHC string, as passlib writes it too. */
 export const readPhcScrypt: ReadForm = (text) => {
   const { log2, blocks, lanes, salt, key } = PHC.exec(text)?.groups ?? {}
   if (salt === undefined || key === undefined) return undefined
@@ -62,7 +62,7 @@ export const readPhcScrypt: ReadForm = (text) => {
 const WERKZEUG =
   /^scrypt:(?<N>\d{1,10}):(?<blocks>\d{1,4}):(?<lanes>\d{1,4})\$(?<salt>[!-#%-~]{1,64})\$(?<key>(?:[\da-f]{2})+)$/
 
-/** That of Werkzeug, which Flask applications use: the salt is the text itself. */
+/** Reads that of Werkzeug, which Flask applications use: the salt is the text itself. */
 export const readWerkzeugScrypt: ReadForm = (text) => {
   const { N, blocks, lanes, salt, key } = WERKZEUG.exec(text)?.groups ?? {}
   if (salt === undefined || key === undefined) return undefined
@@ -71,7 +71,7 @@ export const readWerkzeugScrypt: ReadForm = (text) => {
 
 const BETTER_AUTH = /^(?<salt>[\da-f]{32}):(?<key>[\da-f]{128})$/
 
-/** That of Better Auth, whose parameters are fixed: the salt is the hexadecimal text itself. */
+/** Reads that of Better Auth, whose parameters are fixed: the salt is the hexadecimal text itself. */
 export const readBetterAuthScrypt: ReadForm = (text) => {
   const { salt, key } = BETTER_AUTH.exec(text)?.groups ?? {}
   if (salt === undefined || key === undefined) return undefined
