@@ -88,9 +88,9 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
   async latestOf(userId: string, { types, limit }: { types: readonly string[]; limit: number }): Promise<AuditRow[]> {
     const own = types.filter((type) => !COUNTED.includes(type))
     const latest = await findLatestRecords(db, userId, { own, counted: COUNTED, limit })
-    // A take-over that is not among them is older than all of them.
-    const takenOver = latest.findIndex(({ type }) => type === 'identity.taken_over')
-    return withRoomForOwn(takenOver === -1 ? latest : latest.slice(0, takenOver + 1), limit)
+    // A record of a reclaimed account that is not among them is older than all of them.
+    const reclaimed = latest.findIndex(({ type }) => type === 'identity.taken_over')
+    return withRoomForOwn(reclaimed === -1 ? latest : latest.slice(0, reclaimed + 1), limit)
   },
 
   exportAll: (query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number> =>

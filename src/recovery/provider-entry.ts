@@ -17,7 +17,7 @@ interface ProviderEntry {
   /** Live when it was read. */
   link: Link
   proof: ProviderProof
-  /** Whether the browser has a session of the account: then the proof of an unverified address is no take-over. */
+  /** Whether the browser has a session of the account: then the proof of an unverified address reclaims nothing. */
   isOwnSession: boolean
   /** The second factor that was proved before, where the account has one. */
   factor: ProvedFactor | undefined

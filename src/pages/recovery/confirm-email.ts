@@ -56,33 +56,33 @@ const newPasswordField = (
     minLength: passwordMinLength,
   })
 
-const takeOverForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
+const reclaimForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 <div>
-<p>${own.takeOverAbout}</p>
+<p>${own.reclaimAbout}</p>
 <ul class="ends">
-${own.takeOverEnds.map(
+${own.reclaimEnds.map(
   (consequence) => html`<li>${consequence}</li>
 `,
 )}</ul>
 </div>
 ${ownerInput(view.email)}
 ${newPasswordField('new_password', view.errors.new_password, layout)}
-<button class="second">${own.takeOverButton}</button>
+<button class="second">${own.reclaimButton}</button>
 </form>`
 
-const takeOverSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>
+const reclaimSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>
   view.hasPassword
     ? html`<details${view.errors.new_password && html` open`}>
-<summary class="quiet">${own.takeOverOpen}</summary>
-${takeOverForm(view, layout)}
+<summary class="quiet">${own.reclaimOpen}</summary>
+${reclaimForm(view, layout)}
 </details>`
-    : takeOverForm(view, layout)
+    : reclaimForm(view, layout)
 
 const howToProve = ({ passwords, hasPassword }: ProveAccountView): string => {
   if (!passwords) return own.proveBySession
-  return hasPassword ? own.proveByPassword : own.proveByTakeOver
+  return hasPassword ? own.proveByPassword : own.proveByReclaim
 }
 
 /** In another browser: an attacker may have made the account, and a press would make their password good. */
@@ -98,7 +98,7 @@ export const createProveAccountPage =
 <p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
 ${leaves(view)}
 ${view.passwords && view.hasPassword && passwordForm(view, layout)}
-${view.passwords && takeOverSection(view, layout)}${limitNote(layout, view.problem)}`,
+${view.passwords && reclaimSection(view, layout)}${limitNote(layout, view.problem)}`,
     })
 
 /** The last step of a signup. */

@@ -18,19 +18,19 @@ export const verificationTexts = {
   proveAbout: 'You have opened the link in another browser than the one that asked for it. To confirm',
   proveByPassword: 'enter the password of the account.',
   proveBySession: 'log in to the account in this browser, and open the link again.',
-  proveByTakeOver: 'choose a password. The account is yours then.',
+  proveByReclaim: 'choose a password. The account is yours then.',
   proveButton: 'Confirm and log in',
-  takeOverOpen: 'I don’t have that password, or I never made this account',
-  takeOverAbout:
+  reclaimOpen: 'I don’t have that password, or I never made this account',
+  reclaimAbout:
     'Nobody has shown yet that this email address is theirs, and you read its mail. So you can take the account over:',
-  takeOverEnds: [
+  reclaimEnds: [
     'The old password stops working.',
     'All devices are logged out.',
     'Connections to other services are removed.',
     'Roles that were given to the account are taken away.',
     'What is in the account stays, and is yours.',
   ],
-  takeOverButton: 'Take over and end all other access',
+  reclaimButton: 'Take over and end all other access',
 
   finish: 'Finish your account',
   finishAbout: 'Your account will have the email address',

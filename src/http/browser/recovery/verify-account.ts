@@ -86,7 +86,7 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     return response
   }
 
-  const takeOver = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
+  const reclaim = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
     const { grant, apply: also } = await verification.checkReclaim(
       link,
       context.form.get('new_password') ?? '',
@@ -108,7 +108,7 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
       )
     if (passwords && context.form.get('new_password') !== undefined)
       return accountLog.recordOutcome(context, { event: 'account_reclaim', method: 'email', userId }, (facts) =>
-        takeOver(context, link, facts),
+        reclaim(context, link, facts),
       )
     return verifyByPassword(context, link)
   }
