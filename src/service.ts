@@ -12,7 +12,7 @@ import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
 import { once, onDemand } from './lib/on-demand.ts'
-import type { Frame } from './pages/frame.ts'
+import type { Frame } from './pages/site/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation } from './storage/cleanup.ts'
 import { createCleanupTime } from './storage/cleanup-time.ts'
@@ -91,7 +91,7 @@ export const createService = async ({
     import('./http/preload.ts'),
     import('./http/transport/listen.ts'),
     import('./http/transport/graceful-shutdown.ts'),
-    import('./pages/frame.ts'),
+    import('./pages/site/frame.ts'),
   ])
   const idempotency: Idempotency = onDemand(
     async () => {

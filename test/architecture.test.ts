@@ -158,7 +158,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'lib',
     'mail/mail.ts',
     'oauth/oauth.ts',
-    'pages/device.ts',
+    'pages/site/device.ts',
     'recovery/recovery.ts',
     'second-factor/second-factors.ts',
     'sessions/sessions.ts',

@@ -1,5 +1,5 @@
 import { monotonicClock } from '../../lib/time.ts'
-import type { ReauthenticationView } from '../../pages/pages.ts'
+import type { ReauthenticationView } from '../../pages/account/reauthentication-page.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'

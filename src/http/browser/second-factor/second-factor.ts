@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { SecondFactorView, SetUpView } from '../../../pages/pages.ts'
+import type { SecondFactorView, SetUpView } from '../../../pages/sign-in-code/second-factor-page.ts'
 import type { AccountFactors } from '../../../second-factor/second-factors.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
