@@ -89,7 +89,7 @@ export const createReauthentication = (deps: PageDeps) => {
   const renewToken = async (context: RequestContext): Promise<void> => {
     const { refresh } = context.cookies
     if (!refresh || context.isRenewed || context.method === 'HEAD') return
-    await deps.finishRefresh(context, await sessions.refresh(refresh, context))
+    deps.finishRefresh(context, await sessions.refresh(refresh, context))
   }
 
   /** 403 where nobody can prove more than a password or a provider. */

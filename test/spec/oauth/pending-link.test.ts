@@ -209,7 +209,7 @@ describe('a pending link rests on a row in the database', () => {
     const [row] = await rowsOf(userId)
     const other = newAgent()
     await startAt(other, 'corp')
-    const vouched = {
+    const profile = {
       provider: 'corp',
       issuer: corp.issuer,
       subject: 'attacker',
@@ -218,12 +218,15 @@ describe('a pending link rests on a row in the database', () => {
       name: '',
     }
     for (const [browser, id] of [
-      [other, undefined],
+      [other, ''],
       [other, randomUUIDv7()],
       [other, String(row?.id)],
       [agent, String(row?.id)],
     ] as const) {
-      const pending = forge(browser, { id, vouched, userId, target: '/', vouchedAtMs: Date.now() })
+      const pending = forge(browser, {
+        pendingLink: { id, profile, userId, profileFetchedAtMs: Date.now() },
+        returnTo: '/',
+      })
       assertNoSession(browser, await reclaim(browser, pending), 400)
     }
     await assertSignedIn(owner)
