@@ -5,7 +5,7 @@
 export const preload = async (): Promise<void> => {
   await Promise.all([
     import('../pages/pages.ts'),
-    import('../directory/directory.ts'),
+    import('../accounts/directory/directory.ts'),
     import('./api/v2/list-users.ts'),
     import('./api/v2/find-user.ts'),
     import('./api/v2/create-user.ts'),

@@ -1,5 +1,5 @@
 import { type AuthenticatedKey, requireScope } from '../../../api-keys/api-keys.ts'
-import type { UserChanges } from '../../../directory/checked-changes.ts'
+import type { UserChanges } from '../../../accounts/directory/checked-changes.ts'
 import type { AccountEventName } from '../../../lib/account-event.ts'
 import type { UserChange } from '../../../lib/user-change.ts'
 import type { DirectoryDeps } from '../../deps.ts'

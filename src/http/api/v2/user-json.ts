@@ -1,4 +1,4 @@
-import type { DirectoryUser } from '../../../directory/directory.ts'
+import type { DirectoryUser } from '../../../accounts/directory/directory.ts'
 import { toTimestamp } from '../../../lib/time.ts'
 
 /** A user of the server API (CONTRACT.md 10.5). */

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../../directory/directory.ts'
+import type { PageRequest } from '../../../accounts/directory/directory.ts'
 import { readEmail } from '../../../lib/email-address.ts'
 import { readTimestamp } from '../../../lib/timestamp.ts'
 import { isUuid } from '../../../lib/uuid.ts'

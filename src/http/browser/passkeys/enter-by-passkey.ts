@@ -1,7 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { AddedPasskey, CheckedRegistration } from '../../../passkeys/passkeys.ts'
 import type { AskedFactor } from '../../../recovery/proved-factor.ts'
-import type { ProviderProof } from '../../../users/provider-proof.ts'
+import type { ProviderProof } from '../../../accounts/provider-proof.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'

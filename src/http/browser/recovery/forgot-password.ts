@@ -1,5 +1,5 @@
 import type { ForgotPasswordView } from '../../../pages/links/password-pages.ts'
-import { requireEmail } from '../../../users/email.ts'
+import { requireEmail } from '../../../accounts/email.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
