@@ -88,7 +88,7 @@ export const createService = async ({
   // Only now: the command line, which never serves, starts twice as fast without them.
   const [{ createServer }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] = await Promise.all([
     import('./http/server.ts'),
-    import('./http/preload.ts'),
+    import('./web/preload.ts'),
     import('./http/transport/listen.ts'),
     import('./http/transport/graceful-shutdown.ts'),
     import('./pages/frame.ts'),

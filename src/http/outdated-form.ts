@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import type { Refusal } from './browser/form-problems.ts'
+import type { Refusal } from './form-problems.ts'
 import type { RouteDeps } from './deps.ts'
 import { statusOf } from './errors.ts'
 import { returnAfterLogin } from './guards.ts'

@@ -2,7 +2,7 @@ import type { AuthenticatedKey, Keep, Kept, Scope } from '../api-keys/api-keys.t
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { AppError } from '../lib/errors.ts'
 import type { AuthenticatedSession } from '../sessions/sessions.ts'
-import type { Refusal } from './browser/form-problems.ts'
+import type { Refusal } from './form-problems.ts'
 import type { RequestContext } from './request-context.ts'
 import type { ContentResponse, HttpResponse } from './response.ts'
 

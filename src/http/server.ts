@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { onDemand } from '../lib/on-demand.ts'
 import { createTurns } from '../lib/turns.ts'
-import { createAccountLog } from './account-log.ts'
+import { createAccountLog } from '../audit/account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader } from './cookie-reader.ts'
 import { createCookieTable } from './cookies.ts'
@@ -22,7 +22,7 @@ import { createResponder } from './responder.ts'
 import { type HttpResponse, noContent } from './response.ts'
 import type { KeylessRoute, Route } from './route.ts'
 import { createRouteLookup } from './route-lookup.ts'
-import { createRoutes } from './routes.ts'
+import { createRoutes } from '../web/routes.ts'
 import { createSecurityHeaders } from './security-headers.ts'
 import { readBody } from './transport/body.ts'
 import { limitConnections } from './transport/connection-limit.ts'
@@ -51,7 +51,10 @@ export const createServer = (given: ServerDeps): Server => {
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.frame.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
   const guards = createGuards(deps)
-  const apiRequests = onDemand(async () => (await import('./api-requests.ts')).createApiRequests(deps), 'handle')
+  const apiRequests = onDemand(
+    async () => (await import('../api/v2/api-requests.ts')).createApiRequests(deps),
+    'handle',
+  )
   const refuseForeign = createOwnRequestCheck(deps)
   const showOutdatedForm = createOutdatedForms(deps)
   const checkProxy = createProxyCheck(given)

@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { choice, flag, jsonBody, optional, text, textList } from '../../src/http/api/v2/json-body.ts'
+import { choice, flag, jsonBody, optional, text, textList } from '../../src/api/v2/json-body.ts'
 import { readJson } from '../../src/http/transport/json.ts'
 import { AppError } from '../../src/lib/errors.ts'
 

@@ -1,0 +1,55 @@
+import { readAbsoluteForm } from '../../lib/request-target.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { encodeBytes, isReturnTo, type ReturnTargets } from '../../http/return-to.ts'
+import { isNavigation, isPageRequest } from '../../http/page-request.ts'
+
+export const FORWARD_PATH = '/auth/check/forward'
+
+/**
+ * What a proxy says about the request that it asks about. Any client can say the same: it decides nothing but where
+ * this client is sent.
+ */
+interface OriginalRequest {
+  isPage: boolean
+  /** Path and query, percent-encoded, good as `return_to`; `/` where they are missing or not accepted. */
+  returnTo: string
+}
+
+export const readOriginalRequest = (context: RequestContext, targets: ReturnTargets): OriginalRequest => {
+  const { headers } = context
+  const method = textOf(headers['x-forwarded-method']) || textOf(headers['x-original-method']) || context.method
+  const target = encodeBytes(targetOf(context))
+  // Node joins headers that came twice with a comma and a space; a request target has no space.
+  const isGood = !target.includes(' ') && isReturnTo(target, targets)
+  return { isPage: isPageRequest(method, headers), returnTo: isGood ? target : '/' }
+}
+
+/**
+ * Whether the proxy passes a whole response on, redirects included: it asks for that by `redirect=1`, or by its choice
+ * of path. `invalid_request` for a query that cannot be read.
+ */
+export const isPassedOn = (context: RequestContext): boolean =>
+  isForwarded(context) || context.query.get('redirect') === '1'
+
+/** What follows the prefix is another request, whose query means nothing here. */
+export const isForwarded = ({ target }: RequestContext): boolean => target.startsWith(FORWARD_PATH)
+
+/** Whether a person sees the response: a browser navigates, and the proxy passes the response on. */
+export const isShownToPeople = (context: RequestContext): boolean => {
+  try {
+    return isNavigation(context.headers) && isPassedOn(context)
+  } catch {
+    return false
+  }
+}
+
+const targetOf = (context: RequestContext): string => {
+  if (isForwarded(context)) return context.target.slice(FORWARD_PATH.length)
+  const { headers } = context
+  return textOf(headers['x-forwarded-uri']) || textOf(headers['x-original-uri']) || targetOfUrl(headers)
+}
+
+const targetOfUrl = ({ 'x-original-url': url }: RequestContext['headers']): string =>
+  readAbsoluteForm(textOf(url))?.target ?? ''
+
+const textOf = (header: string | string[] | undefined): string => String(header ?? '')
