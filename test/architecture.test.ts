@@ -65,7 +65,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'audit',
     'browsers',
     'directory',
-    'api',
     'lib',
     'limits',
     'mail',
@@ -76,7 +75,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'second-factor',
     'sessions',
     'users',
-    'web',
   ],
   web: [
     'api-keys',

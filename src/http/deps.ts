@@ -23,8 +23,7 @@ import type { AccountLog } from '../audit/account-log.ts'
 import type { CookieWriter } from './cookie-writer.ts'
 import type { CookieTable } from './cookies.ts'
 import type { FindCurrentSession } from './current-session.ts'
-import type { FinishRefresh } from './finish-refresh.ts'
-import type { RecordRefresh } from './refresh-log.ts'
+import type { FinishRefresh, RecordRefresh } from './finish-refresh.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
 /** What the composition root hands to the HTTP side. */

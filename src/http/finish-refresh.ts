@@ -1,8 +1,8 @@
 import type { Log } from '../lib/log.ts'
 import type { AuthenticatedSession, RefreshResult, Sessions } from '../sessions/sessions.ts'
 import { createRecognition, type RecognitionDeps } from './recognise-browser.ts'
-import type { RecordRefresh } from './refresh-log.ts'
 import type { RequestContext } from './request-context.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 
 /** Counts and logs a refresh, and sets its cookies. */
 export type FinishRefresh = (context: RequestContext, result: RefreshResult) => Promise<void>
@@ -43,3 +43,28 @@ const setRefreshCookies = (context: RequestContext, result: RefreshResult): void
   if ('tokens' in result) context.renewSessionCookies(result.tokens)
   else if (result.outcome !== 'replaced') context.clearSessionCookies()
 }
+
+interface RefreshLogDeps {
+  log: Log
+  requestMetrics?: RequestMetrics | undefined
+}
+
+/** Counts a refresh, and logs one that shows the theft of a refresh token. */
+export type RecordRefresh = (context: RequestContext, result: RefreshResult) => void
+
+export const createRefreshLog =
+  ({ log, requestMetrics }: RefreshLogDeps): RecordRefresh =>
+  ({ requestId, device }, result) => {
+    requestMetrics?.countRefresh(result.outcome)
+    if (result.outcome !== 'reused') return
+    log.warn(
+      {
+        event: 'refresh_token_reuse',
+        request_id: requestId,
+        session_id: result.sessionId,
+        user_id: result.userId,
+        client: device.address,
+      },
+      'refresh token reused: session revoked',
+    )
+  }

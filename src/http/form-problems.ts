@@ -6,7 +6,7 @@ import { PASSWORD_TOO_SHORT } from '../users/password-rules.ts'
 import { statusOf } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
 import { type HttpResponse, page } from './response.ts'
-import { limitedLogins } from '../limits/limited-logins.ts'
+import { limitedLogins } from './login-limits.ts'
 
 /** Why a form was refused. */
 export interface Refusal {

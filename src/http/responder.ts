@@ -3,12 +3,10 @@ import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Frame } from '../pages/frame.ts'
 import { DeadLinkError } from '../recovery/link.ts'
-import { isShownToPeople } from '../api/check/original-request.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
-import { isKnownToClient } from './etag.ts'
-import { prefersJson } from './prefers-json.ts'
+import { isKnownToClient, prefersJson } from './negotiation.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { type ContentResponse, HTML_TYPE, type HttpResponse, json, page, redirect } from './response.ts'
@@ -148,9 +146,12 @@ export const createResponder = (deps: ResponderDeps): Responder => {
  * What a proxy is told, it shows to people only where they navigate and it passes the whole response on; a script is told
  * in JSON.
  */
-const errorKindOf = (context: IncomingRequest, { responseKind, answersScripts }: Destination): ResponseKind => {
+const errorKindOf = (
+  context: IncomingRequest,
+  { responseKind, answersScripts, isShownToPeople }: Destination,
+): ResponseKind => {
   if (answersScripts && prefersJson(context.headers)) return 'json'
-  return responseKind === 'check' && isShownToPeople(context) ? 'html' : responseKind
+  return isShownToPeople?.(context) ? 'html' : responseKind
 }
 
 /**

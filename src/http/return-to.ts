@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import type { Fields } from './transport/url-encoded.ts'
+import type { Fields } from './body/form.ts'
 
 const MAX_LENGTH = 2048
 

@@ -19,8 +19,14 @@ import type { RouteDeps } from '../http/deps.ts'
 import type { ApiVersion } from '../api/openapi/openapi.ts'
 import { redirect } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
+import type { Application } from '../http/server.ts'
 import { stepUpAfterLogin } from '../http/step-up.ts'
 import { withoutSwitchedOff } from './switched-off.ts'
+
+export const application: Application = {
+  createRoutes: (deps) => createRoutes(deps),
+  loadKeyRequests: async (deps) => (await import('../api/v2/api-requests.ts')).createApiRequests(deps),
+}
 
 /** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */
 export const createRoutes = (deps: RouteDeps): Route[] => {

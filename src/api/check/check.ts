@@ -12,6 +12,8 @@ export const createCheck = (deps: RouteDeps) => {
   const asksForRemote = createRemoteQuestion()
 
   return {
+    isShownToPeople,
+
     handle: (context: RequestContext, session: AuthenticatedSession): HttpResponse => {
       const remote = !isForwarded(context) && asksForRemote(context)
       return { status: 200, contentType: '', body: '', headers: userHeadersOf(session, remote) }

@@ -1,7 +1,6 @@
 import { readAbsoluteForm } from '../../lib/request-target.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { encodeBytes, isReturnTo, type ReturnTargets } from '../../http/return-to.ts'
-import { isNavigation, isPageRequest } from '../../http/page-request.ts'
 
 export const FORWARD_PATH = '/auth/check/forward'
 
@@ -53,3 +52,22 @@ const targetOfUrl = ({ 'x-original-url': url }: RequestContext['headers']): stri
   readAbsoluteForm(textOf(url))?.target ?? ''
 
 const textOf = (header: string | string[] | undefined): string => String(header ?? '')
+
+/** The headers of a request that tell whether it asks for a page. */
+interface AskingHeaders {
+  'sec-fetch-mode'?: string | string[] | undefined
+  accept?: string | undefined
+}
+
+/**
+ * Whether a browser shows what it gets as a page: it says so itself (Fetch Metadata), or, where it does not,
+ * it accepts HTML. A script of a page accepts anything, and says `cors` or `same-origin`.
+ */
+const isNavigation = ({ 'sec-fetch-mode': mode, accept = '' }: AskingHeaders): boolean =>
+  mode ? mode === 'navigate' : accept.split(',').some(isHtml)
+
+const isHtml = (range: string): boolean => range.split(';', 1)[0]?.trim().toLowerCase() === 'text/html'
+
+/** Whether a request asks for a page, which the login page can lead back to; a form that is sent cannot be sent again. */
+const isPageRequest = (method: string, headers: AskingHeaders): boolean =>
+  (method === 'GET' || method === 'HEAD') && isNavigation(headers)

@@ -8,10 +8,9 @@ import { createRunOnce } from './idempotent-request.ts'
 import { type HttpResponse, noContent } from '../../http/response.ts'
 import { type Documentation, documentationOf, type KeyRoute } from '../../http/route.ts'
 import { readParameters } from '../../http/route-lookup.ts'
-import { shownName } from '../../http/shown-name.ts'
-import { readBody } from '../../http/transport/body.ts'
+import { readJson, shownName } from '../../http/body/json.ts'
+import { readBody } from '../../http/body/body.ts'
 import type { IncomingRequest } from '../../http/transport/incoming-request.ts'
-import { readJson } from '../../http/transport/json.ts'
 
 const MAX_JSON_KIB = 64
 

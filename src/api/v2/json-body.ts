@@ -1,7 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Schema } from '../../http/route.ts'
-import { shownName } from '../../http/shown-name.ts'
-import type { JsonObject } from '../../http/transport/json.ts'
+import { type JsonObject, shownName } from '../../http/body/json.ts'
 
 /** A member of a body. */
 interface JsonField<Value> {

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Documentation } from '../../http/route.ts'
-import type { Fields } from '../../http/transport/url-encoded.ts'
+import type { Fields } from '../../http/body/form.ts'
 
 type Parameter = NonNullable<Documentation['parameters']>[number]
 

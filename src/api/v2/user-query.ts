@@ -3,7 +3,7 @@ import { readEmail } from '../../lib/email-address.ts'
 import { readTimestamp } from '../../lib/timestamp.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { Documentation } from '../../http/route.ts'
-import type { Fields } from '../../http/transport/url-encoded.ts'
+import type { Fields } from '../../http/body/form.ts'
 import { createQueryReader, limitParameter, parameter, readLimit, refusal, TIME_EXPECTED } from './list-query.ts'
 
 const MAX_IDS = 100

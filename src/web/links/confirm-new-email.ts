@@ -5,7 +5,7 @@ import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { limitLogin } from '../sign-in/login-limits.ts'
+import { limitLogin } from '../../http/login-limits.ts'
 import { isAskingBrowser } from '../sign-in/asking-browser.ts'
 import { findSessionsBeside, type LinkHandlers, type NamedLink } from '../sign-in/link-token.ts'
 

@@ -1,6 +1,6 @@
 import type { LogoutView } from '../../pages/pages.ts'
 import type { PageDeps } from '../../http/deps.ts'
-import { prefersJson } from '../../http/prefers-json.ts'
+import { prefersJson } from '../../http/negotiation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, noContent, page, redirect } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'

@@ -1,5 +1,5 @@
 import { signInProblem } from '../../oauth/errors.ts'
-import type { Fields } from '../../http/transport/url-encoded.ts'
+import type { Fields } from '../../http/body/form.ts'
 
 /** The parameters of a callback (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
 const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const

@@ -3,7 +3,7 @@ import { type AskedFactor, factorMissing, type ProvedFactor } from '../../recove
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import { enteredCode } from './entered-code.ts'
-import type { Fields } from '../../http/transport/url-encoded.ts'
+import type { Fields } from '../../http/body/form.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { TakenCodes } from '../../pages/pages.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
-import type { Fields } from '../../http/transport/url-encoded.ts'
+import type { Fields } from '../../http/body/form.ts'
 
 /** The code that a form brings, in either of its fields; a recovery code is good in both. */
 export const enteredCode = ({ get }: Pick<Fields, 'get'>): string | undefined =>

@@ -1,7 +1,7 @@
 import { loginAudience } from '../../lib/audience.ts'
 import { createSessionScript } from '../../pages/session-script.ts'
 import type { RouteDeps } from '../../http/deps.ts'
-import { etagOf } from '../../http/etag.ts'
+import { etagOf } from '../../http/negotiation.ts'
 import type { HttpResponse } from '../../http/response.ts'
 
 const FIVE_MINUTES_SECONDS = 300

@@ -1,6 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
 import { inspectJson } from '../../lib/json-members.ts'
-import { shownName } from '../shown-name.ts'
 
 /** The body of a request as it came: no value has been checked. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -59,4 +58,16 @@ const requireShape = (text: string): void => {
   if (repeated === undefined) return
   const field = shownName(repeated)
   throw new AppError('invalid_request', `The field ${JSON.stringify(field)} is in the body more than once.`, { field })
+}
+
+const MAX_LENGTH = 64
+const KEY = /svc_sk_[\w-]*/g
+
+/**
+ * The name of a field or parameter that a client sent, for messages and the log: it may be as long as the whole body, and
+ * an API key in the wrong place must not get into a log.
+ */
+export const shownName = (name: string): string => {
+  const shown = name.slice(0, 2 * MAX_LENGTH).replaceAll(KEY, 'svc_sk_…')
+  return shown.length > MAX_LENGTH ? `${shown.slice(0, MAX_LENGTH)}…` : shown
 }

@@ -1,8 +1,10 @@
-import { hashBrowserSecret } from '../../browsers/known-browsers.ts'
-import { readEmail } from '../../lib/email-address.ts'
-import type { RouteDeps } from '../../http/deps.ts'
-import type { RequestContext } from '../../http/request-context.ts'
-import { limitedLogins } from '../../limits/limited-logins.ts'
+import { hashBrowserSecret } from '../browsers/known-browsers.ts'
+import { readEmail } from '../lib/email-address.ts'
+import type { RouteDeps } from './deps.ts'
+import type { RequestContext } from './request-context.ts'
+import type { LimitedLogins } from '../lib/limited-logins.ts'
+import type { LimitName } from '../limits/limit-table.ts'
+import { TooManyTries } from '../limits/limits.ts'
 
 /**
  * Runs a login with a password under its limits, wherever the password is entered; `TooManyTries` beyond them. The owner
@@ -27,3 +29,14 @@ export const limitLogin = async <T>(
     throw error
   }
 }
+
+const LIMITED: Partial<Record<LimitName, LimitedLogins>> = {
+  login: 'in_network',
+  loginOfAccount: 'anywhere',
+  loginInKnownBrowser: 'in_known_browser',
+  loginOfAddress: 'of_network',
+}
+
+/** Which logins failed so often that no more passwords are checked; undefined where something else went wrong. */
+export const limitedLogins = (thrown: unknown): LimitedLogins | undefined =>
+  thrown instanceof TooManyTries && !thrown.onlyUnderWay ? LIMITED[thrown.limit] : undefined
