@@ -120,7 +120,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (responseKind !== 'html') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.
-    const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, deps) : undefined
+    const returnTo = error.field === CSRF_FIELD ? findReturnTo(context, deps) : undefined
     const view = { status, message, requestId: context.requestId, retryAfterSeconds, returnTo }
     return page(status, frame.error(view), retryAfterSeconds)
   }

@@ -4,6 +4,7 @@ import type { RouteDeps } from '../../http/deps.ts'
 import { toErrorJson } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, json, page, redirect } from '../../http/response.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import { isForwarded, isPassedOn, isShownToPeople, readOriginalRequest } from './original-request.ts'
 import { userHeadersOf } from './user-headers.ts'
 
@@ -22,7 +23,7 @@ export const createCheck = (deps: RouteDeps) => {
     /** Not signed in: a page leads to the login page and back, and a form was not sent. */
     refuse(context: RequestContext, error: AppError): HttpResponse {
       const { isPage, returnTo } = readOriginalRequest(context, deps)
-      const login = `${deps.baseUrl}/auth/login?return_to=${encodeURIComponent(returnTo)}`
+      const login = withReturnTo(`${deps.baseUrl}/auth/login`, returnTo)
       if (isPage && isPassedOn(context)) return redirect(login)
       if (isShownToPeople(context)) {
         const { requestId } = context

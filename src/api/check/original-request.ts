@@ -1,6 +1,6 @@
 import { readAbsoluteForm } from '../../lib/request-target.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { encodeBytes, isReturnTo, type ReturnTargets } from '../../http/return-to.ts'
+import { encodeBytes, parseReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 
 export const FORWARD_PATH = '/auth/check/forward'
 
@@ -19,7 +19,7 @@ export const readOriginalRequest = (context: RequestContext, targets: ReturnTarg
   const method = textOf(headers['x-forwarded-method']) || textOf(headers['x-original-method']) || context.method
   const target = encodeBytes(targetOf(context))
   // Node joins headers that came twice with a comma and a space; a request target has no space.
-  const isGood = !target.includes(' ') && isReturnTo(target, targets)
+  const isGood = !target.includes(' ') && parseReturnTo(target, targets) !== undefined
   return { isPage: isPageRequest(method, headers), returnTo: isGood ? target : '/' }
 }
 

@@ -4,7 +4,7 @@ import { toTimestamp } from '../../lib/time.ts'
 import type { DirectoryDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type ContentResponse, json } from '../../http/response.ts'
-import { isReturnTo, readReturnTo } from '../../http/return-to.ts'
+import { parseReturnTo } from '../../http/return-to.ts'
 import type { Documentation } from '../../http/route.ts'
 import { failure } from '../schemas.ts'
 import { choice, jsonBody, optional, text } from './json-body.ts'
@@ -23,7 +23,8 @@ const EVENTS = { reset: 'password_reset_request', invite: 'account_invite' } as 
 export const createCreateLink = ({ directory, accountLog, ...targets }: CreateLinkDeps) => {
   const requireReturnTo = (entered: string | undefined): string | undefined => {
     if (entered === undefined) return undefined
-    if (isReturnTo(entered, targets)) return readReturnTo(entered, targets)
+    const returnTo = parseReturnTo(entered, targets)
+    if (returnTo !== undefined) return returnTo
     const message = 'The field "return_to" must be a path on this site, such as /start.'
     throw new AppError('unprocessable', message, { field: 'return_to' })
   }

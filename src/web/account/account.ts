@@ -205,8 +205,7 @@ export const createAccount = (deps: PageDeps) => {
       const id = context.form.get('identity_id')
       return orProblemPage(deps, context, { provider: undefined, returnTo: '/auth/account' }, async () => {
         if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
-        const asked = context.form.get('return_to')
-        const returnTo = asked === undefined ? undefined : readReturnTo(asked, deps)
+        const returnTo = readReturnTo(context, deps, undefined)
         await recordOutcome(context, session, 'provider_disconnect', async (facts) => {
           facts.method = await oauth.unlink(id, session, context)
         })

@@ -34,8 +34,7 @@ const change = async (
   if (!isRemoval && name === undefined) {
     throw new AppError('invalid_request', 'Say what to do: name, or remove=1.', { field: 'name' })
   }
-  const asked = form.get('return_to')
-  const returnTo = asked === undefined ? undefined : readReturnTo(asked, deps)
+  const returnTo = readReturnTo(context, deps, undefined)
   const event = isRemoval ? 'passkey_remove' : 'passkey_rename'
   await accountLog.recordOutcome(context, { event, userId, sessionId }, async (facts) => {
     await (isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name, context))

@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
-import { encodeBytes, isReturnTo } from '../../http/return-to.ts'
+import { encodeBytes, parseReturnTo, withReturnTo } from '../../http/return-to.ts'
 
 /** The header in which a gateway passes on the request target of the visitor. */
 const HEADER = 'X-Original-URI'
@@ -17,9 +17,8 @@ export const createLoginRedirect =
   ({ headers }: RequestContext): HttpResponse => {
     const returnTo = encodeBytes(String(headers['x-original-uri'] ?? ''))
     // Node joins headers that came twice with a comma and a space; a request target has no space.
-    if (!returnTo.includes(' ') && isReturnTo(returnTo, targets)) {
-      return redirect(`/auth/login?return_to=${encodeURIComponent(returnTo)}`)
-    }
+    if (!returnTo.includes(' ') && parseReturnTo(returnTo, targets) !== undefined)
+      return redirect(withReturnTo('/auth/login', returnTo))
     throw new AppError(
       'invalid_request',
       `The header ${HEADER} must hold the path and query of the visitor's request, once, as they were sent. ` +

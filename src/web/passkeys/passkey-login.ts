@@ -66,8 +66,8 @@ export const createPasskeyLogin = (deps: PageDeps) => {
 
   const destinationOf = (context: RequestContext): Destination => {
     const isConfirmation = context.query.get('confirm') === '1'
-    const entered = context.query.get('return_to') ?? (isConfirmation ? targetOf(NOTHING_ELSE) : undefined)
-    return { isConfirmation, returnTo: readReturnTo(entered, deps) }
+    const otherwise = isConfirmation ? targetOf(NOTHING_ELSE) : deps.homeUrl
+    return { isConfirmation, returnTo: readReturnTo(context, deps, otherwise) }
   }
 
   return {

@@ -8,6 +8,7 @@ import { passwordFormLimits } from '../../limits/password-form-limits.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { confirmPath, isForAccount, isForAccountPage, readStepUp, type StepUp, targetOf } from '../../http/step-up.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
 import { createRedirectLoops } from '../sign-in/redirect-loops.ts'
 import { enteredCode, takenCodes } from '../sign-in/entered-code.ts'
@@ -15,8 +16,7 @@ import { confirmByPassword } from './confirm-by-password.ts'
 import { createSignInMethods } from '../sign-in/sign-in-methods.ts'
 
 /** Set up there, the second factor is asked for here. */
-const setUpPath = (stepUp: StepUp): string =>
-  `/auth/account/second-factor?return_to=${encodeURIComponent(confirmPath(stepUp))}`
+const setUpPath = (stepUp: StepUp): string => withReturnTo('/auth/account/second-factor', confirmPath(stepUp))
 
 const hasOne = ({ codes, passkeys }: AccountFactors): boolean => codes || passkeys > 0
 

@@ -2,7 +2,7 @@ import type { FirstFactorView } from '../../pages/pages.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
-import { readReturnTo } from '../../http/return-to.ts'
+import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
 import { ACCOUNT_PATH, firstFactorPath } from '../../http/step-up.ts'
 import type { Refusal } from '../../http/form-problems.ts'
 import { provingBrowserOf } from '../sign-in/first-set-up.ts'
@@ -22,8 +22,7 @@ export const createFirstFactorLink = (deps: PageDeps) => {
   const { recovery, pages, accountLog, findCurrentSession, pendingSignIns } = deps
   const { firstFactor } = recovery
 
-  const targetOf = ({ form, query }: RequestContext): string =>
-    readReturnTo(form.get('return_to') ?? query.get('return_to') ?? ACCOUNT_PATH, deps)
+  const targetOf = (context: RequestContext): string => readReturnTo(context, deps, ACCOUNT_PATH)
 
   /** By the session, or by a sign-in that goes on with a set-up. */
   const findOwner = async (context: RequestContext): Promise<string | undefined> => {
@@ -45,7 +44,7 @@ export const createFirstFactorLink = (deps: PageDeps) => {
       : page(403, render(context, { step: 'other_browser' }))
 
   const logInFirst = (context: RequestContext): HttpResponse =>
-    redirect(`/auth/login?return_to=${encodeURIComponent(firstFactorPath(targetOf(context)))}`)
+    redirect(withReturnTo('/auth/login', firstFactorPath(targetOf(context))))
 
   /** Runs `ask` for a user who may not set up anything here yet. */
   const orGoOn = async (

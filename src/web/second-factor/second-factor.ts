@@ -8,17 +8,18 @@ import { passwordFormLimits } from '../../limits/password-form-limits.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { doneOnAccount } from '../site/done.ts'
+import { readReturnTo } from '../../http/return-to.ts'
 import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { asFirstSetUp, requireFirstSetUp } from '../sign-in/first-set-up.ts'
 import { grantWithCode } from './grant-with-code.ts'
-import { createReturnTo, createRecoveryCodesView, showRecoveryCodes } from '../sign-in/shown-codes.ts'
+import { createRecoveryCodesView, showRecoveryCodes } from '../sign-in/shown-codes.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
 export const createSecondFactorHandlers = (deps: PageDeps) => {
   const { secondFactors, sessions, pages, limits, accountLog, clock } = deps
-  const returnToOf = createReturnTo(deps)
-  const { show: showCodes, download } = createRecoveryCodesView(deps, returnToOf)
+  const returnToOf = (context: RequestContext) => readReturnTo(context, deps, undefined)
+  const { show: showCodes, download } = createRecoveryCodesView(deps)
 
   const offerSetUp = async ({ form }: RequestContext, session: AuthenticatedSession): Promise<SetUpView> => {
     const owner = { userId: session.userId, boundTo: session.sessionId }

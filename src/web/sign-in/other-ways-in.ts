@@ -3,6 +3,7 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
 import { requestedReturnTo } from './start-session.ts'
 
@@ -25,7 +26,7 @@ export const createOtherWaysIn = (deps: PageDeps) => {
       const linked = await oauth.listIdentities(userId, true)
       const others = linked.filter(({ issuer, subject }) => issuer !== own?.issuer || subject !== own.subject)
       const isAlone = others.length === 0 && (await listPasskeys(userId)).length === 0
-      return isAlone ? returnTo : `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo)}`
+      return isAlone ? returnTo : withReturnTo('/auth/account/ways-in', returnTo)
     },
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {

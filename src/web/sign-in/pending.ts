@@ -4,7 +4,7 @@ import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { PageDeps, RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
-import { readReturnTo, returnToParameter } from '../../http/return-to.ts'
+import { readReturnTo, returnToParameter, withReturnTo } from '../../http/return-to.ts'
 import { confirmPath } from '../../http/step-up.ts'
 import { doneAtLogin } from '../site/done.ts'
 import { holdBrowserSecret } from './asking-browser.ts'
@@ -29,14 +29,12 @@ export const readPending = (
 /** Where the sign-in ends: as the form or the address says, else as it began. */
 export const returnToAfter = (
   deps: Pick<RouteDeps, 'baseUrl' | 'homeUrl'>,
-  { form, query }: RequestContext,
+  context: RequestContext,
   pending: PendingSignIn | undefined,
-): string => readReturnTo(form.get('return_to') ?? query.get('return_to') ?? (pending?.returnTo || undefined), deps)
+): string => readReturnTo(context, deps, pending?.returnTo || deps.homeUrl)
 
-const withReturnTo = (deps: Pick<RouteDeps, 'homeUrl'>, path: string, returnTo: string): string => {
-  const parameter = returnToParameter(returnTo, deps)
-  return parameter === undefined ? path : `${path}?return_to=${encodeURIComponent(parameter)}`
-}
+const leadTo = (deps: Pick<RouteDeps, 'homeUrl'>, path: string, returnTo: string): string =>
+  withReturnTo(path, returnToParameter(returnTo, deps))
 
 /** Seals what was proved into the cookie, and sends the browser to the page that asks for the rest. */
 export const goOnAt = (
@@ -49,17 +47,17 @@ export const goOnAt = (
   const { lifetimeMs } = pendingSignIns
   const sealed = pendingSignIns.seal(pending, holdBrowserSecret(deps, context, lifetimeMs))
   context.setCookies([cookieWriter.pending(sealed, lifetimeMs)])
-  return { redirect: withReturnTo(deps, PAGES[next], pending.returnTo), isUnfinished: true }
+  return { redirect: leadTo(deps, PAGES[next], pending.returnTo), isUnfinished: true }
 }
 
 export const redirectTo = (deps: PageDeps, next: NextPage, returnTo: string): HttpResponse =>
-  redirect(withReturnTo(deps, PAGES[next], returnTo))
+  redirect(leadTo(deps, PAGES[next], returnTo))
 
 /** The sign-in no longer holds: the user begins again, and still goes where it was to end. */
 export const beginAgain = (deps: PageDeps, context: RequestContext): HttpResponse => {
   const pending = readPending(deps, context)
   const returnTo = returnToAfter(deps, context, pending)
-  if (!context.cookies.pending) return redirect(withReturnTo(deps, '/auth/login', returnTo))
+  if (!context.cookies.pending) return redirect(leadTo(deps, '/auth/login', returnTo))
   context.setCookies([deps.cookieWriter.pending()])
   if (pending?.confirms) return redirect(confirmPath({ returnTo, acr: 'mfa' }))
   return redirect(doneAtLogin(deps, context, 'sign_in_ended', returnToParameter(returnTo, deps)))

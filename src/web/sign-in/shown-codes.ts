@@ -3,7 +3,7 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { PageDeps, RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { type ReturnTargets, readReturnTo } from '../../http/return-to.ts'
+import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
 import { ACCOUNT_PATH, accountPathAfter } from '../../http/step-up.ts'
 import { doneOnAccount, isDone } from '../site/done.ts'
 
@@ -27,21 +27,11 @@ export const showRecoveryCodes = async (
 ): Promise<string> => {
   context.setCookies([deps.cookieWriter.codes(await deps.secondFactors.sealCodes(userId, codes))])
   doneOnAccount(deps, context, userId, done)
-  return returnTo === undefined ? SECOND_FACTOR_PATH : `${SECOND_FACTOR_PATH}?return_to=${encodeURIComponent(returnTo)}`
+  return withReturnTo(SECOND_FACTOR_PATH, returnTo)
 }
 
-type ReturnToOf = (context: RequestContext) => string | undefined
-
-/** Where to go on afterwards; undefined: the account page. */
-export const createReturnTo =
-  (targets: ReturnTargets): ReturnToOf =>
-  ({ form, query }) => {
-    const entered = form.get('return_to') ?? query.get('return_to')
-    return entered === undefined ? undefined : readReturnTo(entered, targets)
-  }
-
 /** Shows new recovery codes, once, and makes a file of them. */
-export const createRecoveryCodesView = ({ secondFactors, cookieWriter, pages }: PageDeps, returnToOf: ReturnToOf) => ({
+export const createRecoveryCodesView = ({ secondFactors, cookieWriter, pages, ...targets }: PageDeps) => ({
   /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
   async show(context: RequestContext, { userId, email }: AuthenticatedSession): Promise<HttpResponse | undefined> {
     const sealed = context.cookies.single.codes
@@ -49,7 +39,7 @@ export const createRecoveryCodesView = ({ secondFactors, cookieWriter, pages }: 
     if (!codes || sealed === undefined) return undefined
     if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
     const done = OCCASIONS.find((what) => isDone(context, what, userId))
-    const returnTo = returnToOf(context) ?? (done ? accountPathAfter(done) : ACCOUNT_PATH)
+    const returnTo = readReturnTo(context, targets, done ? accountPathAfter(done) : ACCOUNT_PATH)
     return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }))
   },
 

@@ -7,9 +7,9 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { type ReturnTargets, readReturnTo } from '../../http/return-to.ts'
 
-/** Where to go afterwards: `return_to` of the form, else of the query, else the home address. */
+/** Where to go afterwards: `return_to`, else the home page. */
 export const requestedReturnTo = (context: RequestContext, targets: ReturnTargets): string =>
-  readReturnTo(context.form.get('return_to') ?? context.query.get('return_to'), targets)
+  readReturnTo(context, targets, targets.homeUrl)
 
 /** By either cookie: the access token may have expired. */
 export const identifySessions = async (

@@ -1,6 +1,7 @@
 import type { AccountDone } from '../../pages/pages.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import { accountPathAfter } from '../../http/step-up.ts'
 
 /** What the login page says was done. */
@@ -27,7 +28,7 @@ export const doneAtLogin = (
   returnTo?: string,
 ): string => {
   context.setCookies([cookieWriter.done(what)])
-  return `/auth/login?done=${what}${returnTo === undefined ? '' : `&return_to=${encodeURIComponent(returnTo)}`}`
+  return withReturnTo(`/auth/login?done=${what}`, returnTo)
 }
 
 /** Whether it is what this browser has done last; with a user, to that account. */
