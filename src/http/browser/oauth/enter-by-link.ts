@@ -1,6 +1,6 @@
 import { signInProblem } from '../../../oauth/errors.ts'
 import { amrOf, type AuthorizationFlow, type ProviderProfile } from '../../../oauth/oauth.ts'
-import { isEntryPurpose } from '../../../recovery/provider-entry.ts'
+import { isEntryPurpose } from '../../../links/provider-entry.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, redirect } from '../../response.ts'

@@ -1,6 +1,6 @@
 import type { AuthenticationMethod } from '../../../sessions/sign-in-grant.ts'
-import type { EntryPurpose } from '../../../recovery/provider-entry.ts'
-import type { AskedFactor } from '../../../recovery/proved-factor.ts'
+import type { EntryPurpose } from '../../../links/provider-entry.ts'
+import type { AskedFactor } from '../../../links/proved-factor.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'

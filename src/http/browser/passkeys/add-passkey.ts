@@ -1,7 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import { deviceName } from '../../../pages/device.ts'
 import type { CheckedRegistration } from '../../../passkeys/passkeys.ts'
-import { emailOfLink } from '../../../recovery/link.ts'
+import { emailOfLink } from '../../../links/link.ts'
 import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { PageDeps } from '../../deps.ts'

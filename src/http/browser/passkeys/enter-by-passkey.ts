@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { AddedPasskey, CheckedRegistration } from '../../../passkeys/passkeys.ts'
-import type { AskedFactor } from '../../../recovery/proved-factor.ts'
+import type { AskedFactor } from '../../../links/proved-factor.ts'
 import type { ProviderProof } from '../../../users/provider-proof.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
-import { type EntryPurpose, isEntryPurpose } from '../../../recovery/provider-entry.ts'
-import type { Link } from '../../../recovery/link.ts'
+import { type EntryPurpose, isEntryPurpose } from '../../../links/provider-entry.ts'
+import type { Link } from '../../../links/link.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 

@@ -1,5 +1,5 @@
 import type { AskedFactorView } from '../../../pages/pages.ts'
-import { type AskedFactor, factorMissing, type ProvedFactor } from '../../../recovery/proved-factor.ts'
+import { type AskedFactor, factorMissing, type ProvedFactor } from '../../../links/proved-factor.ts'
 import type { AccountFactors } from '../../../second-factor/second-factors.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { enteredCode } from '../second-factor/entered-code.ts'

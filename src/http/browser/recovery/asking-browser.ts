@@ -1,4 +1,4 @@
-import { hashToken, type Link } from '../../../recovery/link.ts'
+import { hashToken, type Link } from '../../../links/link.ts'
 import { newToken } from '../../cookies.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'

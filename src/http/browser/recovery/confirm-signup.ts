@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts'
-import { DeadLinkError, type Link } from '../../../recovery/link.ts'
+import { DeadLinkError, type Link } from '../../../links/link.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'

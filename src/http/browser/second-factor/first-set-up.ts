@@ -1,4 +1,4 @@
-import type { FirstFactorQueries, ProvingBrowser } from '../../../recovery/first-factor.ts'
+import type { FirstFactorQueries, ProvingBrowser } from '../../../links/first-factor.ts'
 import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'

@@ -8,7 +8,7 @@ import type { TakeOver } from '../users/take-over.ts'
 import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import type { MarkVerified } from '../users/verified-email.ts'
 import { DeadLinkError, type Link } from './link.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import {
   type AskingBrowser,
   createVerificationMessage,
