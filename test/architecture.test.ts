@@ -38,7 +38,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/used-tokens.ts',
     'users',
   ],
-  browsers: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
+  'sign-in': [
+    'audit/audit-event.ts',
+    'lib',
+    'sessions/sign-in-grant.ts',
+    'storage/database.ts',
+    'storage/used-tokens.ts',
+    'users',
+  ],
   directory: ['audit/audit-event.ts', 'lib', 'links', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
   'second-factor': [
     'audit/audit-event.ts',
@@ -63,7 +70,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: [
     'api-keys',
     'audit',
-    'browsers',
     'directory',
     'lib',
     'limits',
@@ -74,6 +80,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'passkeys',
     'second-factor',
     'sessions',
+    'sign-in',
     'users',
   ],
   metrics: [
@@ -100,7 +107,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'api-keys',
     'audit',
     'bootstrap',
-    'browsers',
     'config',
     'core-on-demand',
     'lib',
@@ -111,6 +117,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'passkeys',
     'second-factor',
     'sessions',
+    'sign-in',
     'storage/counters.ts',
     'users',
     'webhooks',

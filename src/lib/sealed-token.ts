@@ -17,7 +17,16 @@ interface SealedTokensDeps {
   lifetimeMs: number
 }
 
-/** The JSON inside a token. Its keys never change, for tokens that are under way during an upgrade. */
+/**
+ * Goes up where the content of any token changes: a token of another version does not open, and its user begins again.
+ * Tokens live for minutes, so nothing else is done for those that are under way during an upgrade.
+ */
+const VERSION = 1
+
+/** The seal names what it is for, so that nothing else opens as it. */
+const contextOf = (purpose: string): string => `${purpose}, version ${VERSION}`
+
+/** The JSON inside a token. */
 interface Envelope<Content> {
   content: Content
   /** A keyed hash of the browser's secret. */
@@ -63,7 +72,7 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
       const browser = browserHash(keys, browserSecret)
       const envelope: Envelope<Content> = { content, browser, expiresAtMs: clock.now() + lifetimeMs }
       // Compressed, because a percent-encoded address that is not ASCII is three times as long as its text.
-      return seal(keys.for(purpose), loadZlib().deflateRawSync(JSON.stringify(envelope)), purpose)
+      return seal(keys.for(purpose), loadZlib().deflateRawSync(JSON.stringify(envelope)), contextOf(purpose))
     },
 
     /** The keys of the root secret that sealed a token; undefined when svc did not seal it for this purpose. */
@@ -78,6 +87,6 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
 }
 
 const unsealWith = <Content>(keys: DerivedKeys, token: string, purpose: string): Unsealed<Content> | undefined => {
-  const packed = open(keys.for(purpose), token, purpose)
+  const packed = open(keys.for(purpose), token, contextOf(purpose))
   return packed && { envelope: JSON.parse(loadZlib().inflateRawSync(packed).toString()) as Envelope<Content>, keys }
 }

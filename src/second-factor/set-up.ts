@@ -47,7 +47,7 @@ export interface CheckedSetUp {
   apply(transaction: Transaction, own: { sessionId?: string | undefined }): Promise<void>
 }
 
-/** The content of the sealed token. Its keys never change, for set-ups that are under way during an upgrade. */
+/** The content of the sealed token. */
 interface SealedSetUp {
   userId: string
   /** base64url */

@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { AddedPasskey, CheckedRegistration } from '../../../passkeys/passkeys.ts'
-import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../../sign-in/pending-sign-ins.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'

@@ -1,5 +1,5 @@
 import { signInProblem } from '../../../oauth/errors.ts'
-import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../../sign-in/pending-sign-ins.ts'
 import type { CheckedCode, CodePlace } from '../../../second-factor/second-factors.ts'
 import type { SignInGrant } from '../../../sessions/sessions.ts'
 import type { AuthenticationMethod } from '../../../sessions/sign-in-grant.ts'

@@ -1,4 +1,4 @@
-import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../../sign-in/pending-sign-ins.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { countOutcome, loginFailure } from '../../request-metrics.ts'
 import type { HttpResponse } from '../../response.ts'

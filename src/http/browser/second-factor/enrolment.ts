@@ -1,4 +1,4 @@
-import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../../sign-in/pending-sign-ins.ts'
 import type { AuthenticationMethod } from '../../../sessions/sign-in-grant.ts'
 import type { StartOptions } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
