@@ -85,7 +85,10 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-const rowOf = ({ id, userId, profile }: PendingLink, browserSecret: string): Omit<PendingLinkRow, 'expiresAtMs'> => {
+const rowOf = (
+  { id = '', userId, profile }: PendingLink,
+  browserSecret: string,
+): Omit<PendingLinkRow, 'expiresAtMs'> => {
   const { provider, issuer, subject, email, emailVerified } = profile
   // Stored: another version of svc computes the same hash.
   const content = JSON.stringify([provider, issuer, subject, email?.lower ?? null, emailVerified])

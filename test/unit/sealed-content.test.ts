@@ -19,6 +19,7 @@ const rootSecret = createRootSecret({ current: Buffer.alloc(32, 7) })
 const clock = { now: () => T0 }
 const lifetimeMs = 600_000
 const { db } = await freshDatabase()
+const signIns = createPendingSignIns({ db, clock, rootSecret, lockIdentity: async () => true })
 const links = createPendingLinks({ db, clock, rootSecret, lifetimeMs })
 const flows = createAuthorizationFlows({ db, clock, rootSecret })
 
@@ -102,8 +103,6 @@ describe('the content of sealed tokens is that of version 1', () => {
   })
 
   test('of a sign-in that waits', () => {
-    const lockIdentity = async () => true
-    const signIns = createPendingSignIns({ db, clock, rootSecret, lockIdentity })
     const token = signIns.seal(pending, browserSecret)
     assert.deepEqual(contentOf(token, 'pending sign-in'), {
       id: '019aa000-0000-7000-8000-000000000004',

@@ -209,7 +209,7 @@ describe('a pending link rests on a row in the database', () => {
     const [row] = await rowsOf(userId)
     const other = newAgent()
     await startAt(other, 'corp')
-    const vouched = {
+    const profile = {
       provider: 'corp',
       issuer: corp.issuer,
       subject: 'attacker',
@@ -223,7 +223,8 @@ describe('a pending link rests on a row in the database', () => {
       [other, String(row?.id)],
       [agent, String(row?.id)],
     ] as const) {
-      const pending = forge(browser, { id, vouched, userId, target: '/', vouchedAtMs: Date.now() })
+      const pendingLink = { id, profile, userId, profileFetchedAtMs: Date.now() }
+      const pending = forge(browser, { pendingLink, returnTo: '/' })
       assertNoSession(browser, await reclaim(browser, pending), 400)
     }
     await assertSignedIn(owner)

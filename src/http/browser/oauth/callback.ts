@@ -1,7 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import { signInProblem } from '../../../oauth/errors.ts'
 import type { AuthorizationFlow, ReadState } from '../../../oauth/oauth.ts'
-import { isEntryPurpose } from '../../../links/provider-entry.ts'
+import { isEntryPurpose } from '../../../links/link.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'

@@ -32,7 +32,7 @@ export const enrolWithPasskey = (
       let stored: AddedPasskey | undefined
       const response = await endEnrolment(deps, context, pending, {
         facts,
-        amr: checked.amr,
+        proof: checked.proof,
         async store(transaction) {
           stored = await passkeys.addAtSignIn(transaction, userId, checked, context)
         },

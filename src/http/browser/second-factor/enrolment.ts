@@ -1,5 +1,5 @@
 import type { PendingSignIn } from '../../../sign-in/pending-sign-ins.ts'
-import type { AuthenticationMethod } from '../../../sessions/sign-in-grant.ts'
+import { authenticatedBy, type Proof } from '../../../sign-in/amr.ts'
 import type { StartOptions } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
@@ -11,7 +11,7 @@ import { stayNoLonger } from '../stay-at-login.ts'
 /** What a user has set up on the way in. */
 export interface Enrolment {
   facts: EventFacts
-  amr: readonly AuthenticationMethod[]
+  proof: Proof
   /** Stores it, and ends what the table of events says. */
   store: NonNullable<StartOptions['also']>
   /** Called after the commit. */
@@ -26,9 +26,9 @@ export const endEnrolment = (
   deps: PageDeps,
   context: RequestContext,
   pending: PendingSignIn,
-  { facts, amr, store, returnTo }: Enrolment,
+  { facts, proof, store, returnTo }: Enrolment,
 ): Promise<HttpResponse | undefined> => {
-  const grant = { ...deps.pendingSignIns.grantFor(pending), amr }
+  const grant = { ...deps.pendingSignIns.grantFor(pending), ...authenticatedBy(pending, { proof }, 'set_up') }
   stayNoLonger(deps, context)
   return startSession(deps, context, { grant, returnTo, facts, also: store, browser: pending.browser })
 }

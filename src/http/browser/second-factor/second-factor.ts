@@ -1,7 +1,9 @@
 import { AppError } from '../../../lib/errors.ts'
+import type { Clock } from '../../../lib/time.ts'
 import type { SecondFactorView, SetUpView } from '../../../pages/pages.ts'
 import type { AccountFactors } from '../../../second-factor/second-factors.ts'
-import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
+import { type AuthenticatedSession, currentTimeMs, type SignInGrant } from '../../../sessions/sessions.ts'
+import { authenticatedBy } from '../../../sign-in/amr.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import { passwordFormLimits } from '../../password-form-limits.ts'
@@ -11,7 +13,6 @@ import { doneOnAccount } from '../done.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
 import { asFirstSetUp, requireFirstSetUp } from './first-set-up.ts'
-import { grantWithCode } from './grant-with-code.ts'
 import { createReturnTo, createRecoveryCodesView, showRecoveryCodes } from './shown-codes.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
@@ -68,7 +69,7 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     const returnTo = returnToOf(context)
     const { recoveryCodes: codes, apply } = await secondFactors.checkOwnSetUp(session, first, context)
     const also = asFirstSetUp(deps, context, { userId: session.userId, apply })
-    const grant = grantWithCode(session, clock)
+    const grant = grantAfterSetUp(session, clock)
     const { userId } = session
     const done = 'second_factor_set_up'
     const response = await startSession(deps, context, {
@@ -139,6 +140,19 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
         (refusal) => showAgain(context, refusal, session),
       )
     },
+  }
+}
+
+/** For the session that follows one in which the user has set up an app. The caller's transaction checks the session. */
+const grantAfterSetUp = (session: AuthenticatedSession, clock: Clock): SignInGrant => {
+  const { userId, amr, authenticatedAtMs, provider } = session
+  const ageMs = authenticatedAtMs === undefined ? undefined : currentTimeMs(session, clock) - authenticatedAtMs
+  const first = { amr, authenticatedAtMs: ageMs === undefined ? undefined : clock.now() - ageMs }
+  return {
+    userId,
+    ...authenticatedBy(first, { proof: 'one_time_code' }, 'set_up'),
+    provider,
+    isStillValid: async () => true,
   }
 }
 
