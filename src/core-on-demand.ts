@@ -2,7 +2,7 @@ import type { ApiKeys } from './api-keys/api-keys.ts'
 import type { RecordEvent } from './audit/audit-event.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { appNameOf, type Config } from './config/config.ts'
-import { foreignHashBytesOf } from './config/hash-memory.ts'
+import { foreignHashBytes } from './config/hash-memory.ts'
 import type { UserDirectory } from './directory/directory.ts'
 import { once, onDemand } from './lib/on-demand.ts'
 import type { Clock } from './lib/time.ts'
@@ -149,7 +149,7 @@ const loadUserImport = async ({ config, webhooks, oauth, ...deps }: OnDemandDeps
   const userImport = createUserImport({
     ...deps,
     hashesAtOnce: config.hashesAtOnce,
-    parsePasswordHash: (text) => parsePasswordHash(text, foreignHashBytesOf(config)),
+    parsePasswordHash: (text) => parsePasswordHash(text, foreignHashBytes()),
     issuerOf,
     findConnected,
     connect: insertIdentities,

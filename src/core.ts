@@ -5,7 +5,7 @@ import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust, findKnownSince } from './sign-in/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './sign-in/known-browsers.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
-import { foreignHashBytesOf } from './config/hash-memory.ts'
+import { foreignHashBytes } from './config/hash-memory.ts'
 import { type CoreOnDemand, createCoreOnDemand } from './core-on-demand.ts'
 import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
@@ -145,8 +145,8 @@ export const createCore = (deps: CoreDeps): Core => {
 
   const { accessTokenLifetimeMs } = config
   const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs, recordEvent })
-  // Where each worker has a core to keep busy, it signs by itself.
-  const sign = createSigner(availableParallelism() > config.workers ? sideThread : undefined)
+  // On one core, a thread would only take its time from the event loop.
+  const sign = createSigner(availableParallelism() > 1 ? sideThread : undefined)
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences, sign })
   const hasFactors: FirstFactorDeps['hasFactors'] = async (queries, userId) => {
     const { codes, passkeys } = await secondFactors.find(userId, queries)
@@ -238,7 +238,7 @@ export const createCore = (deps: CoreDeps): Core => {
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
     cost: hashCost ?? config.argon2,
-    foreignBytes: foreignHashBytesOf(config),
+    foreignBytes: foreignHashBytes(),
     onHash,
   })
   const requireGoodPassword = createPasswordRules({

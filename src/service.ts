@@ -10,9 +10,8 @@ import { randomToken } from './lib/secrets.ts'
 import { type Clock, withTimeout } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import type { Snapshot } from './metrics/registry.ts'
 import { once, onDemand } from './lib/on-demand.ts'
-import type { Frame } from './pages/frame.ts'
+import type { Frame } from './pages/site/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation } from './storage/cleanup.ts'
 import { createCleanupTime } from './storage/cleanup-time.ts'
@@ -29,10 +28,8 @@ interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost'> {
 
 /** A process that serves: the core with HTTP, metrics and cleanup around it. */
 export interface Service {
-  /** Begins to listen; resolves to the address as a URL. A worker of a supervisor shares its port with the others. */
-  start(options?: { sharesPort?: boolean }): Promise<string>
-  /** What this process has counted; undefined where metrics are off. */
-  measure(): Promise<Snapshot | undefined>
+  /** Begins to listen; resolves to the address as a URL. */
+  start(): Promise<string>
   /** Reports that it is not ready, finishes the requests under way, and closes the database. */
   stop(drainMs?: number): Promise<void>
 }
@@ -91,7 +88,7 @@ export const createService = async ({
     import('./http/preload.ts'),
     import('./http/transport/listen.ts'),
     import('./http/transport/graceful-shutdown.ts'),
-    import('./pages/frame.ts'),
+    import('./pages/site/frame.ts'),
   ])
   const idempotency: Idempotency = onDemand(
     async () => {
@@ -129,10 +126,9 @@ export const createService = async ({
   })
 
   return {
-    async start({ sharesPort = false } = {}) {
-      // The supervisor of several workers reports for all of them.
-      if (!sharesPort) await metrics?.start()
-      const address = await listen(server, listenOptions(config, sharesPort))
+    async start() {
+      await metrics?.start()
+      const address = await listen(server, config)
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       // What cannot be loaded is tried again by the request that needs it.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
@@ -142,8 +138,6 @@ export const createService = async ({
       cleanup.start()
       return address
     },
-
-    measure: async () => metrics?.snapshot(),
 
     async stop(drainMs = config.drainMs) {
       isStopping = true
@@ -279,9 +273,3 @@ const createReservation = (db: Core['db'], clock: Clock) => {
   const holder = randomToken(9)
   return (lease: Reservation): Promise<boolean> => takeLease(db, { ...lease, holder, nowMs: clock.now() })
 }
-
-/**
- * On Linux each worker has a socket of its own, and the kernel deals out connections; elsewhere they share one socket.
- */
-const listenOptions = ({ host, port }: Config, sharesPort: boolean) =>
-  sharesPort && process.platform === 'linux' ? { host, port, reusePort: true } : { host, port }

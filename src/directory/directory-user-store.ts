@@ -28,7 +28,7 @@ export interface ShownFacts {
 export type ShownUserRecord = UserRecord & ShownFacts
 
 interface DirectoryUserRow extends UserRow {
-  updated_at: number | null
+  updated_at: number
   session_seen_at: number | null
   browser_seen_at: number | null
   codes: number
@@ -66,7 +66,7 @@ const findBatch = async (db: Queries, ids: string[]): Promise<ShownUserRecord[]>
   const identities = await findIdentities(db, ids)
   return rows.map((row) => ({
     ...toRecord(row),
-    updatedAtMs: row.updated_at ?? row.created_at,
+    updatedAtMs: row.updated_at,
     lastSeenAtMs: lastSeenAt(row),
     hasCodes: row.codes > 0,
     passkeys: row.passkeys,

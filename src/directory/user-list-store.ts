@@ -8,9 +8,6 @@ interface Place {
   position: number
 }
 
-/** When a user was last updated, as the index `users_by_update` has it. */
-const UPDATED_AT = 'COALESCE(updated_at, created_at)'
-
 /** So that no character of the text is a wildcard. */
 const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
@@ -19,8 +16,8 @@ const searchFor = (text: string): Condition => {
   return [String.raw`(email_lower LIKE ? ESCAPE '\' OR username LIKE ? ESCAPE '\')`, pattern, pattern]
 }
 
-/** The conditions for all that a query gives. `updatedAt` says how the time of the last update is compared. */
-const conditionsOf = (query: UserQuery, updatedAt: string): Condition[] => {
+/** The conditions for all that a query gives. */
+const conditionsOf = (query: UserQuery, updatedAt: 'updated_at' | '+updated_at'): Condition[] => {
   const { ids, emailLower, username, role, disabled, search, updatedSinceMs } = query
   const conditions: (Condition | undefined)[] = [
     ids && inList('id', ids),
@@ -52,7 +49,9 @@ interface Range {
 
 /** Places of users in order of position. A `+` before a column keeps both databases from using the wrong index. */
 export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise<Place[]> => {
-  const [position, updatedAt] = range.isSelective ? ['+position', UPDATED_AT] : ['position', `+${UPDATED_AT}`]
+  const [position, updatedAt] = range.isSelective
+    ? (['+position', 'updated_at'] as const)
+    : (['position', '+updated_at'] as const)
   const inRange: Condition = [`${position} > ? AND ${position} <= ?`, range.after, range.upTo]
   const [where, ...values] = joined([inRange, ...conditionsOf(query, updatedAt)])
   const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${position} LIMIT ?`
@@ -61,7 +60,7 @@ export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise
 
 /** The users of a query that names them, in order of position; those who have none yet come last, as they will. */
 export const findNamedUsers = async (db: Queries, query: UserQuery, limit: number): Promise<string[]> => {
-  const [where, ...values] = joined(conditionsOf(query, `+${UPDATED_AT}`))
+  const [where, ...values] = joined(conditionsOf(query, '+updated_at'))
   const order = 'CASE WHEN position IS NULL THEN 1 ELSE 0 END, +position, created_at, id'
   const sql = `SELECT id FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
   return (await db.all<{ id: string }>(sql, ...values, limit)).map(({ id }) => id)
@@ -69,6 +68,6 @@ export const findNamedUsers = async (db: Queries, query: UserQuery, limit: numbe
 
 /** How many users were updated since a time, counted up to a limit. */
 export const countUpdatedSince = async (db: Queries, sinceMs: number, limit: number): Promise<number> => {
-  const sql = `SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE ${UPDATED_AT} >= ? LIMIT ?) AS updated`
+  const sql = 'SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE updated_at >= ? LIMIT ?) AS updated'
   return (await db.get<{ count: number }>(sql, sinceMs, limit))?.count ?? 0
 }

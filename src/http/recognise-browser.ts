@@ -13,7 +13,7 @@ export type BrowserRecognition = 'announced' | 'silent' | 'not_yet'
 
 interface Recognition {
   /** Resolves to the hash of the browser's secret. */
-  recognise: NonNullable<StartOptions['recogniseBrowser']>
+  recognise: StartOptions['recogniseBrowser']
   /** After the commit. */
   setCookie: () => void
 }

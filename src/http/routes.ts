@@ -1,5 +1,6 @@
 import { isLoopbackUrl } from '../lib/origin.ts'
-import type { Asset, ProviderView } from '../pages/pages.ts'
+import type { Asset } from '../pages/site/assets.ts'
+import type { ProviderView } from '../pages/site/providers.ts'
 import { createGetJwkSet } from './api/get-jwk-set.ts'
 import { createGetOpenApi } from './api/get-open-api.ts'
 import { getUser } from './api/get-user.ts'

@@ -121,7 +121,7 @@ const createRouteDeps = (given: ServerDeps): RouteDeps => {
   const cookieTable = createCookieTable(given)
   const cookieWriter = createCookieWriter({ ...given, cookieTable })
   const recordRefresh = createRefreshLog(given)
-  const finishRefresh = createFinishRefresh({ ...given, cookieWriter, recordRefresh })
+  const finishRefresh = createFinishRefresh(recordRefresh)
   return {
     ...given,
     cookieTable,

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import type { AccountDone } from '../pages/pages.ts'
+import type { AccountDone } from '../pages/site/account-done.ts'
 import { MAIL_MISSING, MFA_MISSING } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
 import { findReturnTo, type ReturnTargets, readReturnTo } from './return-to.ts'

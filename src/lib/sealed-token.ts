@@ -18,13 +18,10 @@ interface SealedTokensDeps {
 }
 
 /**
- * Goes up where the content of any token changes: a token of another version does not open, and its user begins again.
- * Tokens live for minutes, so nothing else is done for those that are under way during an upgrade.
+ * The version of what is inside all tokens. A change that code before it could not read raises it: a token of another
+ * version is not opened, and its user begins again (docs/decisions/064-sealed-content-has-a-version.md).
  */
 const VERSION = 1
-
-/** The seal names what it is for, so that nothing else opens as it. */
-const contextOf = (purpose: string): string => `${purpose}, version ${VERSION}`
 
 /** The JSON inside a token. */
 interface Envelope<Content> {
@@ -85,6 +82,9 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
     },
   }
 }
+
+/** The seal covers the version, which is not inside. */
+const contextOf = (purpose: string): string => `${purpose} ${VERSION}`
 
 const unsealWith = <Content>(keys: DerivedKeys, token: string, purpose: string): Unsealed<Content> | undefined => {
   const packed = open(keys.for(purpose), token, contextOf(purpose))

@@ -53,7 +53,6 @@ export const createLoginLimit = ({ db, clock, mail, limits, notify }: LoginLimit
 
     async prepare(transaction, { to, details }) {
       const { userAgent = '', address = '' } = details
-      // Requests of an earlier version do not say which logins.
       const logins = LIMITED_LOGINS_OF_ACCOUNT.find((known) => known === details.logins) ?? 'in_network'
       const user = await findUserByEmail(transaction, to)
       if (user)

@@ -57,7 +57,7 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
       (await consumePendingLink(transaction, rowOf(pendingLink, browserSecret), clock.now())) === 1,
 
     /** Whether the link has its row: it was not used, and no later ones have displaced it. */
-    isPending: (pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
+    isPending: async (pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
       hasPendingLink(db, rowOf(pendingLink, browserSecret), clock.now()),
 
     sealLinkRequest: (request: LinkRequest, browserSecret: string): string => tokens.seal(request, browserSecret),
@@ -85,12 +85,8 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-const rowOf = (
-  { id = '', userId, profile }: PendingLink,
-  browserSecret: string,
-): Omit<PendingLinkRow, 'expiresAtMs'> => {
+const rowOf = ({ id, userId, profile }: PendingLink, browserSecret: string): Omit<PendingLinkRow, 'expiresAtMs'> => {
   const { provider, issuer, subject, email, emailVerified } = profile
-  // Stored: another version of svc computes the same hash.
   const content = JSON.stringify([provider, issuer, subject, email?.lower ?? null, emailVerified])
   return { id, userId, browser: sha256(browserSecret), content: sha256(content) }
 }

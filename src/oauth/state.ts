@@ -62,10 +62,7 @@ export const createAuthorizationFlows = ({ db, clock, rootSecret }: Authorizatio
       const opened = tokens.open(state, browserSecret)
       // A state for another provider must not be accepted: a mix-up attack (RFC 9700 section 4.4).
       const isOfProvider = opened?.content.provider === provider
-      return {
-        flow: opened?.content,
-        problem: isOfProvider ? opened.problem : 'unreadable',
-      }
+      return { flow: opened?.content, problem: isOfProvider ? opened.problem : 'unreadable' }
     },
 
     /** `invalid_request` when this flow has ended before. */

@@ -97,7 +97,7 @@ export const findUserId = async (
 /** In a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
 export const insertUser = async (db: Queries, user: UserRecord): Promise<number> => {
   const changes = await db.run(
-    `INSERT INTO users (${USER_ROW_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO users (${USER_ROW_COLUMNS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     user.id,
     user.email,
     user.emailLower,
@@ -109,6 +109,7 @@ export const insertUser = async (db: Queries, user: UserRecord): Promise<number>
     user.emailVerifiedAtMs ?? null,
     user.isSelfMade ? 1 : 0,
     user.invitedAtMs ?? null,
+    user.createdAtMs,
   )
   await requireUnreserved(db, { emailLower: user.emailLower, userId: user.id, nowMs: user.createdAtMs })
   return changes

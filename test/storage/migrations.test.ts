@@ -19,20 +19,7 @@ import { eventually } from '../support/wait.ts'
 import { emptyDatabase } from './databases.ts'
 import { laterVersion } from './later-version.ts'
 
-const ALL = [
-  '001-beginning',
-  '002-identities',
-  '003-replaced-sessions',
-  '004-pending-links',
-  '005-key-activation',
-  '006-webhook-attempts',
-  '007-mail-and-recovery',
-  '008-applications',
-  '009-second-factors',
-  '010-protection',
-  '011-own-records',
-  '012-wrong-codes',
-]
+const ALL = ['001-schema']
 
 /** An empty installation that has never been opened, and a function that runs commands in it. */
 const installation = async (t: TestContext) => {
@@ -92,7 +79,7 @@ describe('migrations', { concurrency: 2 }, () => {
     for (let time = 0; time < 2; time++) {
       const check = await svc(['migrate', '--check'])
       assert.equal(check.code, 1, check.stderr)
-      assert.match(check.stdout, /001-beginning/)
+      assert.match(check.stdout, /001-schema/)
     }
     const applied = await svc(['migrate', '--json'])
     assert.deepEqual(JSON.parse(applied.stdout), { applied: ALL })
@@ -118,13 +105,13 @@ describe('migrations', { concurrency: 2 }, () => {
 
 // Takes long enough to be killed while it runs, on SQLite by counting.
 const SLOW = {
-  sqlite: `-- works with: 001-beginning
+  sqlite: `-- works with: 001-schema
 CREATE TABLE later (id BIGINT);
 INSERT INTO later WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 4000000)
   SELECT n FROM numbers WHERE n % 1000 = 0;
 ALTER TABLE users ADD COLUMN nickname TEXT;
 `,
-  postgres: `-- works with: 001-beginning
+  postgres: `-- works with: 001-schema
 CREATE TABLE later (id BIGINT);
 INSERT INTO later SELECT 1 FROM pg_sleep(1.5);
 ALTER TABLE users ADD COLUMN nickname TEXT;
@@ -146,7 +133,7 @@ const isLocked = (cwd: string): boolean => {
 
 test('a migration that is killed half-way leaves no trace, and the next start applies it completely', async (t) => {
   const { cwd, env, svc } = await installation(t)
-  const later = laterVersion(SLOW)
+  const later = laterVersion({ '900-later': SLOW })
   assert.equal((await svc(['migrate'])).code, 0)
   const database = await openDatabase({ directory: cwd, env } as ServiceProcess, t)
   const isAtWork = async (): Promise<boolean> => {
@@ -167,4 +154,20 @@ test('a migration that is killed half-way leaves no trace, and the next start ap
   assert.deepEqual(await migrationsIn(cwd, env, t), [...ALL, '900-later'])
   assert.equal((await database.rows('SELECT id FROM later')).length, databaseChoice === 'sqlite' ? 4000 : 1)
   assert.equal((await database.rows('SELECT nickname FROM users')).length, 1)
+})
+
+test('a database of an unreleased version is refused, with a sentence that says how to take its users along', async (t) => {
+  const { cwd, env, svc } = await installation(t)
+  assert.equal((await svc(['migrate'])).code, 0)
+  const database = await openDatabase({ directory: cwd, env } as ServiceProcess, t)
+  await database.rows(`UPDATE migrations SET name = '001-beginning' WHERE name = ? RETURNING name`, '001-schema')
+  for (const args of [['serve'], ['migrate'], ['migrate', '--check'], ['users', 'list']]) {
+    const { code, stderr } = await svc(args)
+    assert.equal(code, 1, `svc ${args.join(' ')}: ${stderr}`)
+    assert.match(
+      stderr,
+      /before 0\.1\.0.*`svc users export` of that version, and `svc users import` into a new database/,
+    )
+  }
+  assert.deepEqual(await migrationsIn(cwd, env, t), ['001-beginning'])
 })

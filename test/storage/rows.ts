@@ -43,7 +43,7 @@ export const newSession = (userId: string, given: Partial<Session> = {}): Sessio
   authenticatedAtMs: T0,
   amr: ['pwd'],
   provider: undefined,
-  deviceHash: undefined,
+  deviceHash: 'device',
   ...given,
 })
 

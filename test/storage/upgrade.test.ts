@@ -17,12 +17,12 @@ import { runCommand } from '../support/service/warm-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { eventually } from '../support/wait.ts'
 import { testOnPostgres } from './databases.ts'
-import { COLUMN_MORE, laterVersion, type Version } from './later-version.ts'
+import { CONTRACT, EXPAND, laterVersion, type Version } from './later-version.ts'
 
 const now: Version = { startService: startServiceProcess, runSvc: runCommand, spawnSvc: () => assert.fail('not used') }
-const later = laterVersion(COLUMN_MORE)
-const SILENT = 'CREATE TABLE later (id TEXT);\n'
-const breaking = laterVersion({ sqlite: SILENT, postgres: SILENT })
+const later = laterVersion({ '900-later': EXPAND })
+const afterLater = laterVersion({ '900-later': EXPAND, '901-contract': CONTRACT })
+const breaking = laterVersion({ '900-later': 'CREATE TABLE later (id TEXT PRIMARY KEY);\n' })
 
 /** A folder with its database, and a way to run each version in it. */
 const installation = async (t: TestContext) => {
@@ -78,21 +78,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     await assertAgree(old, fresh)
     assert.equal((await svc(now, ['users', 'list'])).code, 0)
     const names = (await (await database()).rows('SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
-    assert.deepEqual(names, [
-      '001-beginning',
-      '002-identities',
-      '003-replaced-sessions',
-      '004-pending-links',
-      '005-key-activation',
-      '006-webhook-attempts',
-      '007-mail-and-recovery',
-      '008-applications',
-      '009-second-factors',
-      '010-protection',
-      '011-own-records',
-      '012-wrong-codes',
-      '900-later',
-    ])
+    assert.deepEqual(names, ['001-schema', '900-later'])
   })
 
   test('two processes of N+1 start at once beside N: the migration is applied once', async (t) => {
@@ -101,7 +87,17 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     const [one, two] = await Promise.all([start(later), start(later)])
     await assertAgree(one, two)
     await assertAgree(old, two)
-    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 13)
+    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 2)
+  })
+
+  test('N+1 serves, N+2 starts beside it and removes what only N used: both serve, and N does not start', async (t) => {
+    const { start, svc } = await installation(t)
+    const [old, fresh] = [await start(later), await start(afterLater)]
+    await assertAgree(old, fresh)
+    await assertAgree(fresh, old)
+    const { code, stderr } = await svc(now, ['users', 'list'])
+    assert.equal(code, 1)
+    assert.match(stderr, /newer svc.*900-later, 901-contract/)
   })
 
   test('on a schema that does not declare that it works with N, N does not start, and none of its commands runs', async (t) => {

@@ -90,7 +90,7 @@ describe('users', () => {
       const row = await db.get<{ updated_at: number | null }>('SELECT updated_at FROM users WHERE id = ?', id)
       return row?.updated_at
     }
-    assert.equal(await shown(), null, 'never changed')
+    assert.equal(await shown(), T0, 'never changed')
     const changes: [number | undefined, (nowMs: number) => Promise<unknown>][] = [
       [1, (nowMs) => updateUsername(db, { id, username: 'updated', nowMs })],
       [1, (nowMs) => updateUsername(db, { id, username: 'updated', nowMs })],

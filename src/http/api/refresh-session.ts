@@ -14,7 +14,7 @@ export const createRefreshSession = ({ sessions, audiences, finishRefresh, cooki
   async handle(context: RequestContext, refreshToken: string): Promise<HttpResponse> {
     const audience = requireAudience(context, audiences)
     const result = await sessions.refresh(refreshToken, context, audience)
-    await finishRefresh(context, result)
+    finishRefresh(context, result)
     if (!('tokens' in result)) throw new AppError('unauthorized', MESSAGES[result.outcome])
     return { status: 200, contentType: '', body: '' }
   },

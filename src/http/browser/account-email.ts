@@ -1,4 +1,4 @@
-import type { AccountView } from '../../pages/pages.ts'
+import type { AccountView } from '../../pages/account/account-view.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'

@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { LimitedBy } from '../../limits/limits.ts'
-import { type AccountDone, type AccountView, isAccountDone, type SectionId } from '../../pages/pages.ts'
+import type { AccountView } from '../../pages/account/account-view.ts'
+import { type AccountDone, type SectionId, isAccountDone } from '../../pages/site/account-done.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { PageDeps } from '../deps.ts'

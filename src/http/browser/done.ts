@@ -1,4 +1,4 @@
-import type { AccountDone } from '../../pages/pages.ts'
+import type { AccountDone } from '../../pages/site/account-done.ts'
 import type { RouteDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import { accountPathAfter } from '../step-up.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { type FieldProblem, type FormProblem, isFieldProblem, type LockedCodes } from '../../pages/pages.ts'
+import { type FieldProblem, type FormProblem, type LockedCodes, isFieldProblem } from '../../pages/site/form-view.ts'
 import { EMAIL_NOT_ASCII } from '../../users/email.ts'
 import { DOMAIN_REFUSED } from '../../users/email-domains.ts'
 import { PASSWORD_TOO_SHORT } from '../../users/password-rules.ts'

@@ -1,4 +1,4 @@
-import type { LogoutView } from '../../pages/pages.ts'
+import type { LogoutView } from '../../pages/logout/logout-page.ts'
 import type { PageDeps } from '../deps.ts'
 import { prefersJson } from '../prefers-json.ts'
 import type { RequestContext } from '../request-context.ts'

@@ -1,5 +1,5 @@
 import { monotonicClock } from '../../lib/time.ts'
-import type { ReauthenticationView } from '../../pages/pages.ts'
+import type { ReauthenticationView } from '../../pages/account/reauthentication-page.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
@@ -89,7 +89,7 @@ export const createReauthentication = (deps: PageDeps) => {
   const renewToken = async (context: RequestContext): Promise<void> => {
     const { refresh } = context.cookies
     if (!refresh || context.isRenewed || context.method === 'HEAD') return
-    await deps.finishRefresh(context, await sessions.refresh(refresh, context))
+    deps.finishRefresh(context, await sessions.refresh(refresh, context))
   }
 
   /** 403 where nobody can prove more than a password or a provider. */

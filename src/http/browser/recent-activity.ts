@@ -1,5 +1,5 @@
 import type { AuditRow } from '../../audit/audit.ts'
-import { type ActivityView, shownActivity } from '../../pages/pages.ts'
+import { type ActivityView, shownActivity } from '../../pages/account/account-activity.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../deps.ts'
 

@@ -1,5 +1,5 @@
 import { loginAudience } from '../../lib/audience.ts'
-import { createSessionScript } from '../../pages/session-script.ts'
+import { createSessionScript } from '../../pages/site/session-script.ts'
 import type { RouteDeps } from '../deps.ts'
 import { etagOf } from '../etag.ts'
 import type { HttpResponse } from '../response.ts'

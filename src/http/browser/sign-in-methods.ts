@@ -1,5 +1,6 @@
 import { presetOf } from '../../oauth/providers/presets.ts'
-import type { ProviderView, SignInView } from '../../pages/pages.ts'
+import type { SignInView } from '../../pages/account/account-view.ts'
+import type { ProviderView } from '../../pages/site/providers.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { PageDeps } from '../deps.ts'
 

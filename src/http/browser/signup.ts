@@ -1,5 +1,5 @@
 import type { Awaitable } from '../../lib/awaitable.ts'
-import type { SignupView } from '../../pages/pages.ts'
+import type { SignupView } from '../../pages/signup/signup-page.ts'
 import { emailTaken } from '../../users/taken.ts'
 import type { AlsoInsert } from '../../users/users.ts'
 import type { EventFacts } from '../account-log.ts'

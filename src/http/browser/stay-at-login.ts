@@ -1,4 +1,4 @@
-import type { ProviderView } from '../../pages/pages.ts'
+import type { ProviderView } from '../../pages/site/providers.ts'
 import type { RouteDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 

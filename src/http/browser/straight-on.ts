@@ -1,4 +1,4 @@
-import type { ProviderView } from '../../pages/pages.ts'
+import type { ProviderView } from '../../pages/site/providers.ts'
 import type { PageDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countProviderFailure } from '../request-metrics.ts'

@@ -105,12 +105,12 @@ const MANY = 21_000
 /** Fills a database with users, of whom the first thousands have a session. */
 const fill = async (place: Place, count: number): Promise<void> => {
   await place.rows(`${numbers(count)} INSERT INTO users
-    (id, email, email_lower, username, password_hash, roles, disabled, created_at)
-    SELECT 'u' || n, n || '@example.com', n || '@example.com', 'name' || n, NULL, '[]', 0, 1700000000000 + n
+    (id, email, email_lower, username, password_hash, roles, disabled, created_at, updated_at)
+    SELECT 'u' || n, n || '@example.com', n || '@example.com', 'name' || n, NULL, '[]', 0, 1700000000000 + n, 1
     FROM numbers WHERE true RETURNING 1 AS one`)
   await place.rows(`${numbers(Math.min(count, 3000))} INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at,
-      last_seen_at, expires_at, absolute_expires_at, user_agent, address)
-    SELECT 's' || n, 'u' || n, 'salt', 1, '[]', 1, 2, 3, 9007199254740991, 'Agent', '203.0.113.7'
+      last_seen_at, expires_at, absolute_expires_at, user_agent, address, device_hash)
+    SELECT 's' || n, 'u' || n, 'salt', 1, '[]', 1, 2, 3, 9007199254740991, 'Agent', '203.0.113.7', 'hash'
     FROM numbers WHERE true RETURNING 1 AS one`)
 }
 
@@ -119,8 +119,9 @@ const ODD = ['A', 'a', 'Z', 'ä', 'ß', '_', '%', "'", '\\', '\uffff', '😀', '
 
 const addOddRows = async (place: Place): Promise<void> => {
   const quoted = ODD.map((text) => `'${text.replaceAll("'", "''")}'`)
-  await place.rows(`INSERT INTO users (id, email, email_lower, username, password_hash, roles, disabled, created_at)
-    VALUES ${quoted.map((id, n) => `(${id}, 'odd${n}@example.com', ${id}, ${id}, '', '["a"]', 1, ${-n})`).join(', ')}
+  await place.rows(`INSERT INTO users (id, email, email_lower, username, password_hash, roles, disabled, created_at,
+      updated_at)
+    VALUES ${quoted.map((id, n) => `(${id}, 'odd${n}@example.com', ${id}, ${id}, '', '["a"]', 1, ${-n}, ${n})`).join(', ')}
     RETURNING 1 AS one`)
   await place.rows(`INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at, status,
       problem, delivered_at, closed_at)
@@ -298,8 +299,8 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       await fill(from, MANY)
       const to = await interruptedCopy(t, kind, from)
       await from.rows(`UPDATE users SET email_lower = 'other' WHERE id = 'u1' RETURNING 1 AS one`)
-      await from.rows(`INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at)
-        VALUES ('z', '', '1@example.com', 'z', '[]', 0, 1) RETURNING 1 AS one`)
+      await from.rows(`INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at,
+        updated_at) VALUES ('z', '', '1@example.com', 'z', '[]', 0, 1, 1) RETURNING 1 AS one`)
       const { code, stderr } = await copy(from, to)
       assert.equal(code, 1)
       assert.match(stderr, /Rows of users do not fit.*new, empty database\. \(.*email_lower.*\)/)

@@ -86,6 +86,15 @@ describe('a start', { concurrency: 2 }, () => {
     assert.equal(defaultBaseUrl(8080), 'http://localhost:8080')
   })
 
+  test('a taken port is reported in one clear line, which names the setting', async (t) => {
+    const { port } = await startServiceProcess({ t })
+    const cwd = temporaryDirectory(t)
+    const { code, stderr } = await runSvc({ args: ['serve'], cwd, env: { SVC_PORT: String(port) } })
+    assert.equal(code, 1)
+    const said = stderr.split('\n').filter((line) => line.startsWith('svc: '))
+    assert.deepEqual(said, [`svc: Port ${port} on 127.0.0.1 is taken: set SVC_PORT to another.`])
+  })
+
   for (const port of ['0', '8099']) {
     test(`a host that svc cannot listen on is reported in one clear line without a stack (SVC_PORT=${port})`, async (t) => {
       const env = { SVC_PORT: port, SVC_HOST: '256.1.1.1' }

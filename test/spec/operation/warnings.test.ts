@@ -316,7 +316,7 @@ describe('§8.2 a misspelt setting', { concurrency: 3 }, () => {
       SVC_OAUTH_GOOGLE_CLIENT_SECERT: 'SVC_OAUTH_GOOGLE_CLIENT_SECRET',
       SVC_OAUTH_GOGLE_LABEL: 'SVC_OAUTH_GOOGLE_LABEL',
     }
-    const unlike = ['SVC_MAGIC_BEANS', 'SVC_X', 'SVC_']
+    const unlike = ['SVC_MAGIC_BEANS', 'SVC_WORKERS', 'SVC_X', 'SVC_']
     const google = {
       SVC_OAUTH_PROVIDERS: 'google',
       SVC_OAUTH_GOOGLE_CLIENT_ID: 'x',

@@ -24,7 +24,7 @@ import { eventually } from '../../support/wait.ts'
 const keyIds = async (service: Service) => (await publishedKeys(service)).keys.map(({ kid }) => kid)
 
 const COLUMNS = `salt, generation, replaced_at, created_at, last_seen_at, expires_at, absolute_expires_at, user_agent,
-  address`
+  address, device_hash`
 
 /** Gives the only user of the service `count` more sessions. */
 const addSessions = (service: Service, t: TestContext, count: number) => {

@@ -1,6 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem } from '../../../oauth/errors.ts'
-import type { ProviderProblemView, ProviderView } from '../../../pages/pages.ts'
+import type { ProviderProblemView } from '../../../pages/providers/provider-problem-page.ts'
+import type { ProviderView } from '../../../pages/site/providers.ts'
 import type { PageDeps } from '../../deps.ts'
 import { statusOf } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'

@@ -1,5 +1,5 @@
 import { signInProblem } from '../../../oauth/errors.ts'
-import type { ProviderView } from '../../../pages/pages.ts'
+import type { ProviderView } from '../../../pages/site/providers.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { PageDeps, RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'

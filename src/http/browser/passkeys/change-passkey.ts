@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { AccountView } from '../../../pages/pages.ts'
+import type { AccountView } from '../../../pages/account/account-view.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'

@@ -1,4 +1,4 @@
-import type { PasskeysView } from '../../../pages/pages.ts'
+import type { PasskeysView } from '../../../pages/account/account-view.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { PageDeps } from '../../deps.ts'
 

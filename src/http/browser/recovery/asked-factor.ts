@@ -1,4 +1,4 @@
-import type { AskedFactorView } from '../../../pages/pages.ts'
+import type { AskedFactorView } from '../../../pages/links/asked-factor.ts'
 import { type AskedFactor, factorMissing, type ProvedFactor } from '../../../links/proved-factor.ts'
 import type { AccountFactors } from '../../../second-factor/second-factors.ts'
 import type { RouteDeps } from '../../deps.ts'

@@ -1,4 +1,4 @@
-import type { ForgotPasswordView } from '../../../pages/pages.ts'
+import type { ForgotPasswordView } from '../../../pages/links/password-pages.ts'
 import { requireEmail } from '../../../users/email.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'

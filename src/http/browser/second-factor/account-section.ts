@@ -1,4 +1,4 @@
-import type { SecondFactorSectionView } from '../../../pages/pages.ts'
+import type { SecondFactorSectionView } from '../../../pages/account/account-view.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 

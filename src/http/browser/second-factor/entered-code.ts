@@ -1,4 +1,4 @@
-import type { TakenCodes } from '../../../pages/pages.ts'
+import type { TakenCodes } from '../../../pages/site/code-field.ts'
 import type { AccountFactors } from '../../../second-factor/second-factors.ts'
 import type { Fields } from '../../transport/url-encoded.ts'
 

@@ -1,4 +1,4 @@
-import type { FirstFactorView } from '../../../pages/pages.ts'
+import type { FirstFactorView } from '../../../pages/sign-in-code/first-factor-page.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'

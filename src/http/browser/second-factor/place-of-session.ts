@@ -10,9 +10,8 @@ import type { RequestContext } from '../../request-context.ts'
 export const placeOfSession = async (
   { knownBrowsers }: Pick<RouteDeps, 'knownBrowsers'>,
   { network }: Pick<RequestContext, 'network'>,
-  { userId, sessionId, deviceHash }: Pick<AuthenticatedSession, 'userId' | 'sessionId' | 'deviceHash'>,
+  { userId, deviceHash }: Pick<AuthenticatedSession, 'userId' | 'deviceHash'>,
 ): Promise<CodePlace> => {
-  if (deviceHash === undefined) return { kind: 'reauthentication', sessionId, network }
   const known = await knownBrowsers.findByHash(userId, deviceHash)
   return { kind: 'reauthentication', sessionId: `${userId}/${known?.countedAs ?? deviceHash}`, network }
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { Clock } from '../../../lib/time.ts'
-import type { SecondFactorView, SetUpView } from '../../../pages/pages.ts'
+import type { SecondFactorView, SetUpView } from '../../../pages/sign-in-code/second-factor-page.ts'
 import type { AccountFactors } from '../../../second-factor/second-factors.ts'
 import { type AuthenticatedSession, currentTimeMs, type SignInGrant } from '../../../sessions/sessions.ts'
 import { authenticatedBy } from '../../../sign-in/amr.ts'
