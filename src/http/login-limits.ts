@@ -1,4 +1,4 @@
-import { hashBrowserSecret } from '../browsers/known-browsers.ts'
+import { hashBrowserSecret } from '../sign-in/known-browsers.ts'
 import { readEmail } from '../lib/email-address.ts'
 import type { RouteDeps } from './deps.ts'
 import type { RequestContext } from './request-context.ts'

@@ -1,4 +1,4 @@
-import type { KnownBrowsers, RecognisedBrowser } from '../browsers/known-browsers.ts'
+import type { KnownBrowsers, RecognisedBrowser } from '../sign-in/known-browsers.ts'
 import type { StartOptions } from '../sessions/sessions.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { CookieWriter } from './cookie-writer.ts'

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Frame } from '../pages/site/frame.ts'
-import { DeadLinkError } from '../recovery/link.ts'
+import { DeadLinkError } from '../links/link.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
@@ -148,10 +148,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
  */
 const errorKindOf = (
   context: IncomingRequest,
-  { responseKind, answersScripts, isShownToPeople }: Destination,
 ): ResponseKind => {
   if (answersScripts && prefersJson(context.headers)) return 'json'
-  return isShownToPeople?.(context) ? 'html' : responseKind
 }
 
 /**

@@ -8,7 +8,6 @@ import type { Database, Queries } from '../storage/database.ts'
 import type { EmailDomains } from '../accounts/email-domains.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { EnterInvited } from '../accounts/invited-account.ts'
-import type { ProviderProof } from '../accounts/provider-proof.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import type { TakeOver } from '../accounts/take-over.ts'
 import type { HasPassword } from '../accounts/passwords/usable-password.ts'
@@ -20,6 +19,7 @@ import { signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
 import type { AccountProof } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
+import type { OfferedProvider } from './offer.ts'
 import type { ProviderProfile } from './profile.ts'
 import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
@@ -33,7 +33,6 @@ export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink 
 export type { Disconnection, LinkedIdentity } from './disconnection.ts'
 export type { ExistingAccount } from './existing-account.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
-export { amrOf } from './provider-factor.ts'
 export type { ProviderProfile } from './profile.ts'
 export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
@@ -77,7 +76,7 @@ export interface OAuth {
 
   // The connections of an account.
   /** For an account that the user proves in another way: `use` may connect the provider account to it. */
-  offer<T>(profile: ProviderProfile, caller: Caller, use: (proof: ProviderProof) => Promise<T>): Promise<T>
+  offer<T>(profile: ProviderProfile, caller: Caller, use: (offered: OfferedProvider) => Promise<T>): Promise<T>
   link(profile: ProviderProfile, session: OwnSession, caller: Caller): Promise<void>
   /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
   unlink(identityId: string, session: OwnSession, caller: Caller): Promise<string>

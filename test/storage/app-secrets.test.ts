@@ -44,7 +44,7 @@ const accepts = async ({ secondFactors }: Core, { userId, secret }: App): Promis
   const place = { kind: 'login', network: randomUUID(), knownBrowser: undefined } as const
   const code = codeAt(secret, clock.now())
   const checked = await secondFactors.checkCode({ userId, code, place }).catch((error: Error) => error)
-  return 'factor' in checked
+  return 'proof' in checked
 }
 
 test('secrets are readable with the previous root secret, and with the current one alone once they are sealed again', async (t) => {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { UserChange } from '../../lib/user-change.ts'
-import type { Recovery } from '../../recovery/recovery.ts'
+import type { Recovery } from '../../links/links.ts'
 import type { Queries, Transaction } from '../../storage/database.ts'
 import type { HasPassword } from '../passwords/usable-password.ts'
 import { requireUsername } from '../username.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { Link } from '../../recovery/link.ts'
+import type { Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'

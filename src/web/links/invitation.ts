@@ -1,4 +1,4 @@
-import { DeadLinkError, type Link } from '../../recovery/link.ts'
+import { DeadLinkError, type Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -12,14 +12,13 @@ import { requireLink } from '../sign-in/link-token.ts'
 /** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.10). */
 export const createInvitation = (deps: PageDeps) => {
   const { recovery, pages, providers, usernames, passwords, limits, accountLog } = deps
-  const { invitations } = recovery
 
   const render = async (
     context: RequestContext,
     { link, token }: { link: Link; token: string },
     refusal: Refusal = { errors: {}, problem: undefined },
   ): Promise<string> => {
-    const { email, username } = await invitations.requireAccount(link)
+    const { email, username } = await recovery.entry.requireAccount(link)
     const [session] = await findBrowserSessions(deps, context)
     return pages.invitation({
       csrfToken: context.csrfToken,
@@ -36,7 +35,9 @@ export const createInvitation = (deps: PageDeps) => {
   const start = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
     const username = usernames ? context.form.get('username') : undefined
-    const { grant, apply: also } = await invitations.check({ link, password, username }, context)
+    const chosen = { password, username }
+    const entry = { link, chosen, isOwnSession: false, factor: undefined, caller: context }
+    const { grant, apply: also } = await recovery.entry.check(entry)
     const returnTo = returnToOf(deps, context, link)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)

@@ -1,4 +1,4 @@
-import { DeadLinkError, NOT_ME_PURPOSES, type Link, type NotMePurpose } from '../../recovery/link.ts'
+import { DeadLinkError, NOT_ME_PURPOSES, type Link, type NotMePurpose } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'

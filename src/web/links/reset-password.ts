@@ -1,4 +1,4 @@
-import { DeadLinkError, type Link } from '../../recovery/link.ts'
+import { DeadLinkError, type Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -21,7 +21,7 @@ export const createResetPassword = (deps: PageDeps) => {
     { link, token }: { link: Link; token: string },
     refusal: Refusal = { errors: {}, problem: undefined },
   ): Promise<string> => {
-    const { email } = await recovery.reset.requireAccount(link)
+    const { email } = await recovery.entry.requireAccount(link)
     const { isOwn: isOwnSession, others } = await findSessionsBeside(deps, context, link)
     return pages.resetPassword({
       csrfToken: context.csrfToken,
@@ -29,7 +29,7 @@ export const createResetPassword = (deps: PageDeps) => {
       email,
       otherEmail: others[0]?.email,
       providers: passwords ? undefined : providers,
-      factor: await askedFactor.describe(await recovery.reset.findAsked({ link, isOwnSession })),
+      factor: await askedFactor.describe(await recovery.entry.findAsked({ link, isOwnSession })),
       ...refusal,
     })
   }
@@ -37,9 +37,10 @@ export const createResetPassword = (deps: PageDeps) => {
   const reset = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
     const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
-    const asked = await recovery.reset.findAsked({ link, isOwnSession })
+    const asked = await recovery.entry.findAsked({ link, isOwnSession })
     const factor = await askedFactor.prove(context, asked)
-    const { grant, apply: also } = await recovery.reset.check({ link, password, isOwnSession, factor }, context)
+    const entry = { link, chosen: { password }, isOwnSession, factor, caller: context }
+    const { grant, apply: also } = await recovery.entry.check(entry)
     const returnTo = () => otherWaysIn.before(grant.userId, returnToOf(deps, context, link))
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)

@@ -1,4 +1,4 @@
-import type { Link } from '../../recovery/link.ts'
+import type { Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -28,15 +28,16 @@ export const createUndoEmail = (deps: PageDeps) => {
       newEmail: link.details.newEmail ?? '',
       otherEmail: others[0]?.email,
       providers: passwords ? undefined : providers,
-      factor: await askedFactor.describe(await recovery.emailUndo.findAsked({ link })),
+      factor: await askedFactor.describe(await recovery.entry.findAsked({ link, isOwnSession: false })),
       ...refusal,
     })
   }
 
   const undo = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
-    const factor = await askedFactor.prove(context, await recovery.emailUndo.findAsked({ link }))
-    const { grant, apply: also } = await recovery.emailUndo.check({ link, password, factor }, context)
+    const factor = await askedFactor.prove(context, await recovery.entry.findAsked({ link, isOwnSession: false }))
+    const entry = { link, chosen: { password }, isOwnSession: false, factor, caller: context }
+    const { grant, apply: also } = await recovery.entry.check(entry)
     const returnTo = () => otherWaysIn.before(grant.userId, homeUrl)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     // The account may have been disabled since the form was sent: nothing has changed then.
@@ -55,13 +56,13 @@ export const createUndoEmail = (deps: PageDeps) => {
 
     async show(context: RequestContext): Promise<HttpResponse> {
       const named = await requireLink(deps, context, 'undo')
-      if (await recovery.emailUndo.waits(named.link)) return waiting(named.link)
+      if (await recovery.entry.waits(named.link)) return waiting(named.link)
       return page(200, await render(context, named))
     },
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const named = await requireLink(deps, context, 'undo')
-      if (await recovery.emailUndo.waits(named.link)) return waiting(named.link)
+      if (await recovery.entry.waits(named.link)) return waiting(named.link)
       const event: EventFacts = { event: 'email_undo', userId: named.link.userId }
       return orShowAgain(
         context,

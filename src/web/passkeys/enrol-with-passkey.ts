@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { AddedPasskey, CheckedRegistration } from '../../passkeys/passkeys.ts'
-import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
@@ -32,7 +32,7 @@ export const enrolWithPasskey = (
       let stored: AddedPasskey | undefined
       const response = await endEnrolment(deps, context, pending, {
         facts,
-        amr: checked.amr,
+        proof: checked.proof,
         async store(transaction) {
           stored = await passkeys.addAtSignIn(transaction, userId, checked, context)
         },

@@ -1,7 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
 import type { AddedPasskey, CheckedRegistration } from '../../passkeys/registration.ts'
-import type { AskedFactor } from '../../recovery/proved-factor.ts'
-import type { ProviderProof } from '../../accounts/provider-proof.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -12,10 +10,10 @@ import { findSessionsBeside } from '../sign-in/link-token.ts'
 import { createOtherWaysIn } from '../sign-in/other-ways-in.ts'
 import { completeSignIn } from '../sign-in/complete-sign-in.ts'
 import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
+import type { Connectable } from '../../links/entry-table.ts'
+import { ENTRY_EVENTS } from '../../links/link.ts'
 import type { LinkToPasskey } from './named-link.ts'
 import { added } from './passkey-answer.ts'
-
-const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const
 
 /**
  * A user who has followed a link has made a passkey in place of a password: one transaction uses the link up, changes
@@ -26,14 +24,6 @@ export const createEnterByPasskey = (deps: PageDeps) => {
   const askedFactor = createAskedFactor(deps)
   const otherWaysIn = createOtherWaysIn(deps)
 
-  const findAsked = async (
-    { purpose, link }: LinkToPasskey,
-    isOwnSession: boolean,
-  ): Promise<AskedFactor | undefined> => {
-    if (purpose === 'reset') return recovery.reset.findAsked({ link, isOwnSession })
-    return purpose === 'undo' ? recovery.emailUndo.findAsked({ link }) : undefined
-  }
-
   const codesPath = (context: RequestContext, userId: string, { recoveryCodes: codes }: AddedPasskey, path: string) =>
     codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: path, done: 'passkey_added' }) : path
 
@@ -43,13 +33,17 @@ export const createEnterByPasskey = (deps: PageDeps) => {
     check: () => Promise<CheckedRegistration>,
     facts: EventFacts,
   ): Promise<HttpResponse> => {
-    const { purpose, link, userId } = named
-    const enter = recovery.byProvider[purpose]
+    const { link, userId } = named
     const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
-    const factor = await askedFactor.prove(context, await findAsked(named, isOwnSession), textsOf(context))
+    const factor = await askedFactor.prove(
+      context,
+      await recovery.entry.findAsked({ link, isOwnSession }),
+      textsOf(context),
+    )
     const checked = await check()
     let stored: AddedPasskey | undefined
-    const proof: ProviderProof = {
+    const chosen: Connectable = {
+      proof: 'link',
       method: 'passkey',
       // The link has come to this address.
       verifiedEmail: { shown: link.emailLower, lower: link.emailLower },
@@ -57,11 +51,8 @@ export const createEnterByPasskey = (deps: PageDeps) => {
         stored = await checked.apply(transaction)
       },
     }
-    const entered = await enter?.({ link, proof, isOwnSession, factor, caller: context })
-    if (!entered) throw noEntry()
-    // The link stands for a password.
-    const grant = { ...entered.grant, amr: factor?.amrAfter('pwd') ?? (['pwd'] as const) }
-    const signIn = { way: 'recovery', grant, facts, also: entered.apply, browser: 'silent' } as const
+    const { grant, apply: also } = await recovery.entry.check({ link, chosen, isOwnSession, factor, caller: context })
+    const signIn = { way: 'recovery', grant, facts, also, browser: 'silent' } as const
     const returnTo = returnToOf(deps, context, link)
     const response = await completeSignIn(deps, context, {
       ...signIn,
@@ -79,7 +70,7 @@ export const createEnterByPasskey = (deps: PageDeps) => {
     link: LinkToPasskey,
     check: () => Promise<CheckedRegistration>,
   ): Promise<HttpResponse> => {
-    const event: EventFacts = { event: EVENTS[link.purpose], method: 'passkey', userId: link.userId }
+    const event: EventFacts = { event: ENTRY_EVENTS[link.purpose], method: 'passkey', userId: link.userId }
     return accountLog.recordOutcome(context, event, (facts) => enterBy(context, link, check, facts))
   }
 }

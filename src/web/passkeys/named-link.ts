@@ -1,6 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { type EntryPurpose, isEntryPurpose } from '../../recovery/provider-entry.ts'
-import type { Link } from '../../recovery/link.ts'
+import { type EntryPurpose, isEntryPurpose, type Link } from '../../links/link.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
@@ -22,7 +21,7 @@ export const findLinkToPasskey = async (
 ): Promise<LinkToPasskey | undefined> => {
   if (purpose === undefined && token === undefined) return undefined
   if (typeof token !== 'string') throw new AppError('invalid_request', 'token must be text.', { field: 'token' })
-  if (typeof purpose !== 'string' || !isEntryPurpose(purpose) || !recovery.byProvider[purpose]) {
+  if (typeof purpose !== 'string' || !isEntryPurpose(purpose) || !recovery.takesConnectable(purpose)) {
     throw new AppError('invalid_request', 'purpose must be that of a link which adds a passkey.', { field: 'purpose' })
   }
   const link = await recovery.links.require([purpose], token)

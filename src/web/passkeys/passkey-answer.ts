@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import { type Passkey, UnknownPasskeyError } from '../../passkeys/passkeys.ts'
-import { DeadLinkError } from '../../recovery/link.ts'
+import { DeadLinkError } from '../../links/link.ts'
 import { needsProof, statusOf, toErrorJson } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { proofPathFor } from '../../http/step-up.ts'

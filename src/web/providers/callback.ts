@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { signInProblem } from '../../oauth/errors.ts'
 import type { AuthorizationFlow, ReadState } from '../../oauth/oauth.ts'
-import { isEntryPurpose } from '../../recovery/provider-entry.ts'
+import { isEntryPurpose } from '../../links/link.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'

@@ -1,6 +1,6 @@
 import { signInProblem } from '../../oauth/errors.ts'
-import { amrOf, type AuthorizationFlow, type ProviderProfile } from '../../oauth/oauth.ts'
-import { isEntryPurpose } from '../../recovery/provider-entry.ts'
+import type { AuthorizationFlow, ProviderProfile } from '../../oauth/oauth.ts'
+import { isEntryPurpose, ENTRY_EVENTS } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
@@ -26,18 +26,16 @@ export const enterByLink = async (
 ): Promise<HttpResponse> => {
   const { oauth, recovery, accountLog, provider } = deps
   const purpose = entry?.purpose
-  const enter = isEntryPurpose(purpose) ? recovery.byProvider[purpose] : undefined
-  if (!entry || !isEntryPurpose(purpose) || !enter) throw signInProblem('unreadable')
+  if (!entry || !isEntryPurpose(purpose) || !recovery.takesConnectable(purpose)) throw signInProblem('unreadable')
   const link = await recovery.links.require([purpose], entry.token)
-  facts.event = EVENTS[purpose]
+  facts.event = ENTRY_EVENTS[purpose]
   const { proved } = entry
   // It was used up on the way to the provider.
-  const factor = proved && { amrAfter: () => proved, apply: async () => {} }
+  const factor = proved && { proof: proved, apply: async () => {} }
   const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
-  const returnTo = await oauth.offer(profile, context, async (proof) => {
-    const { apply: also, ...entered } = await enter({ link, proof, isOwnSession, factor, caller: context })
-    const amr = proved ?? amrOf(oauth.factorOf(profile))
-    const grant = { ...entered.grant, amr, provider: profile.provider }
+  const returnTo = await oauth.offer(profile, context, async (chosen) => {
+    const checked = await recovery.entry.check({ link, chosen, isOwnSession, factor, caller: context })
+    const { grant, apply: also } = checked
     const returnTo = returnToOf(deps, context, link)
     if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
     throw signInProblem('disabled')
@@ -45,5 +43,3 @@ export const enterByLink = async (
   accountLog.record(context, { event: 'provider_connect', method: provider.name, userId: link.userId })
   return redirect(await createOtherWaysIn(deps).before(link.userId ?? '', returnTo, profile))
 }
-
-const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const

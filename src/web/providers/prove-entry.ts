@@ -1,14 +1,13 @@
-import type { AuthenticationMethod } from '../../sessions/sign-in-grant.ts'
-import type { EntryPurpose } from '../../recovery/provider-entry.ts'
-import type { AskedFactor } from '../../recovery/proved-factor.ts'
+import type { EntryPurpose } from '../../links/link.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
-import { findSessionsBeside, type NamedLink, requireLink } from '../sign-in/link-token.ts'
+import { findSessionsBeside, requireLink } from '../sign-in/link-token.ts'
 import { createResetPassword } from '../links/reset-password.ts'
 import { createUndoEmail } from '../links/undo-email.ts'
+import type { Proof } from '../../sign-in/amr.ts'
 
 /** Nobody has a second factor on an account that they were invited to, and have not entered yet. */
 type AskingPurpose = Exclude<EntryPurpose, 'invite'>
@@ -21,22 +20,14 @@ export const createEntryProof = (deps: PageDeps) => {
   const { recovery } = deps
   const askedFactor = createAskedFactor(deps)
 
-  const findAsked = async (
-    context: RequestContext,
-    purpose: AskingPurpose,
-    { link }: NamedLink,
-  ): Promise<AskedFactor | undefined> => {
-    if (purpose === 'undo') return recovery.emailUndo.findAsked({ link })
-    const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
-    return recovery.reset.findAsked({ link, isOwnSession })
-  }
-
   const prove = async (context: RequestContext, purpose: AskingPurpose) => {
-    const asked = await findAsked(context, purpose, await requireLink(deps, context, purpose))
+    const { link } = await requireLink(deps, context, purpose)
+    const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
+    const asked = await recovery.entry.findAsked({ link, isOwnSession })
     const factor = await askedFactor.prove(context, asked)
     if (!asked || !factor) return undefined
     await recovery.useFactor(asked, factor)
-    return factor.amrAfter('fed')
+    return factor.proof
   }
 
   const showAgain = (context: RequestContext, purpose: AskingPurpose, refusal: Refusal): Promise<string> =>
@@ -46,7 +37,7 @@ export const createEntryProof = (deps: PageDeps) => {
   return (
     context: RequestContext,
     purpose: AskingPurpose,
-    goOn: (proved: readonly AuthenticationMethod[] | undefined) => Promise<HttpResponse>,
+    goOn: (proved: Proof | undefined) => Promise<HttpResponse>,
   ): Promise<HttpResponse> =>
     orShowAgain(
       context,

@@ -2,8 +2,7 @@ import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError } from '../../lib/errors.ts'
 import { signInProblem } from '../../oauth/errors.ts'
 import type { NewAuthorizationFlow, ReadLinkRequest } from '../../oauth/oauth.ts'
-import { type EntryPurpose, isEntryPurpose } from '../../recovery/provider-entry.ts'
-import type { AuthenticationMethod } from '../../sessions/sign-in-grant.ts'
+import { type EntryPurpose, isEntryPurpose } from '../../links/link.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { countProviderFailure } from '../../http/request-metrics.ts'
 import type { HttpResponse } from '../../http/response.ts'
@@ -12,6 +11,7 @@ import { ACCOUNT_PATH, readStepUp } from '../../http/step-up.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
 import { stayNoLonger } from '../sign-in/stay-at-login.ts'
 import { orProblemPage, type RetryParams } from '../sign-in/problem-page.ts'
+import type { Proof } from '../../sign-in/amr.ts'
 import { createEntryProof } from './prove-entry.ts'
 import { type ProviderRouteDeps, requireSignedIn } from './provider-route.ts'
 import { sendToProvider } from '../sign-in/send-to-provider.ts'
@@ -29,8 +29,8 @@ const readIntent = ({ get }: RequestContext['form']): Intent => {
 interface Start {
   returnTo: string
   intent: Intent
-  /** The `amr` of a user who has proved the second factor of the account of a link. */
-  proved: readonly AuthenticationMethod[] | undefined
+  /** The second factor of the account of a link, which the user has proved. */
+  proved: Proof | undefined
   link: ReadLinkRequest | undefined
 }
 
@@ -73,7 +73,7 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
     purpose: EntryPurpose,
     { returnTo, proved }: Start,
   ): Promise<NewAuthorizationFlow> => {
-    if (!recovery.byProvider[purpose]) throw signInProblem('unreadable')
+    if (!recovery.takesConnectable(purpose)) throw signInProblem('unreadable')
     const { token } = await requireLink(deps, context, purpose)
     return { provider: provider.name, intent: 'enter', returnTo, entry: { purpose, token, proved } }
   }
@@ -98,7 +98,8 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
         ),
       )
     }
-    const isAsked = (intent === 'reset' || intent === 'undo') && recovery.byProvider[intent]
-    return isAsked ? proveEntry(context, intent, goOn) : goOn()
+    return (intent === 'reset' || intent === 'undo') && recovery.takesConnectable(intent)
+      ? proveEntry(context, intent, goOn)
+      : goOn()
   }
 }

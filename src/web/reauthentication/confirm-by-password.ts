@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { AccountFactors, CheckedCode } from '../../second-factor/second-factors.ts'
-import type { AuthenticatedSession, SignInGrant } from '../../sessions/sessions.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -9,6 +9,7 @@ import { confirmPath, type StepUp, targetOf } from '../../http/step-up.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { enteredCode } from '../sign-in/entered-code.ts'
 import { placeOfSession } from '../sign-in/place-of-session.ts'
+import { authenticatedBy } from '../../sign-in/amr.ts'
 
 interface Confirmation {
   session: AuthenticatedSession
@@ -40,7 +41,7 @@ export const confirmByPassword = async (
   const result = await deps.users.authenticate(email, entered.password, context)
   if ('refusal' in result || result.userId !== userId) throw wrongPassword()
   const checked = asksForCode ? await checkCode(deps, context, session, entered.code) : undefined
-  const grant = withCode(result, checked)
+  const grant = { ...result, ...authenticatedBy(result, checked, 'confirm') }
   // Without a factor, the page leads on to setting one up.
   const returnTo = stepUp.acr === 'mfa' && !checked ? confirmPath(stepUp) : targetOf(stepUp)
   const response = await startSession(deps, context, { grant, returnTo, facts, also: checked?.apply })
@@ -58,9 +59,6 @@ const checkCode = async (
   const place = await placeOfSession(deps, context, session)
   return deps.secondFactors.checkCode({ userId: session.userId, code, place }, context)
 }
-
-const withCode = (grant: SignInGrant, checked: CheckedCode | undefined): SignInGrant =>
-  checked ? { ...grant, amr: [...grant.amr, ...(checked.factor === 'otp' ? (['otp'] as const) : []), 'mfa'] } : grant
 
 const requireFilled = ({ password, code = '' }: Entered, needsCode: boolean): void => {
   if (!needsCode || password === '' || code.trim() !== '') return

@@ -12,8 +12,11 @@ import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { asFirstSetUp, requireFirstSetUp } from '../sign-in/first-set-up.ts'
 import { readReturnTo } from '../../http/return-to.ts'
-import { grantWithCode } from './grant-with-code.ts'
 import { createRecoveryCodesView, showRecoveryCodes } from '../sign-in/shown-codes.ts'
+import type { Clock } from '../../lib/time.ts'
+import { currentTimeMs } from '../../sessions/lifetime.ts'
+import type { SignInGrant } from '../../sessions/sign-in-grant.ts'
+import { authenticatedBy } from '../../sign-in/amr.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
 export const createSecondFactorHandlers = (deps: PageDeps) => {
@@ -69,7 +72,7 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     const returnTo = returnToOf(context)
     const { recoveryCodes: codes, apply } = await secondFactors.checkOwnSetUp(session, first, context)
     const also = asFirstSetUp(deps, context, { userId: session.userId, apply })
-    const grant = grantWithCode(session, clock)
+    const grant = grantAfterSetUp(session, clock)
     const { userId } = session
     const done = 'second_factor_set_up'
     const response = await startSession(deps, context, {
@@ -140,6 +143,19 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
         (refusal) => showAgain(context, refusal, session),
       )
     },
+  }
+}
+
+/** For the session that follows one in which the user has set up an app. The caller's transaction checks the session. */
+const grantAfterSetUp = (session: AuthenticatedSession, clock: Clock): SignInGrant => {
+  const { userId, amr, authenticatedAtMs, provider } = session
+  const ageMs = authenticatedAtMs === undefined ? undefined : currentTimeMs(session, clock) - authenticatedAtMs
+  const first = { amr, authenticatedAtMs: ageMs === undefined ? undefined : clock.now() - ageMs }
+  return {
+    userId,
+    ...authenticatedBy(first, { proof: 'one_time_code' }, 'set_up'),
+    provider,
+    isStillValid: async () => true,
   }
 }
 

@@ -1,8 +1,7 @@
 import { signInProblem } from '../../oauth/errors.ts'
-import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { CheckedCode, CodePlace } from '../../second-factor/second-factors.ts'
 import type { SignInGrant } from '../../sessions/sessions.ts'
-import type { AuthenticationMethod } from '../../sessions/sign-in-grant.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -12,6 +11,7 @@ import { findBrowserSessions, startSession } from '../sign-in/start-session.ts'
 import { stayNoLonger } from '../sign-in/stay-at-login.ts'
 import { beginAgain, returnToAfter } from '../sign-in/pending.ts'
 import { placeOfSession } from '../sign-in/place-of-session.ts'
+import { authenticatedBy, type SecondProof } from '../../sign-in/amr.ts'
 
 interface Entered {
   code: string
@@ -21,7 +21,7 @@ interface Entered {
   facts: EventFacts
 }
 
-interface ProvedHere extends Pick<SignInGrant, 'amr' | 'authenticatedAtMs'> {
+interface ProvedHere extends SecondProof {
   apply: CheckedCode['apply']
 }
 
@@ -37,7 +37,7 @@ export const createCodeEnd = (deps: PageDeps) => {
     return { kind: 'login', network, knownBrowser: known?.countedAs }
   }
 
-  /** What the user has shown besides the beginning of the sign-in. A passkey proves everything by itself. */
+  /** Checks what the user shows after the beginning of the sign-in. */
   const prove = async (
     context: RequestContext,
     pending: PendingSignIn,
@@ -47,14 +47,10 @@ export const createCodeEnd = (deps: PageDeps) => {
     if (passkeyResponse && deps.passkeys.isOn) {
       const browserSecret = context.cookies.link
       const check = { userId, response: passkeyResponse, browserSecret }
-      const { grant, apply } = await deps.passkeys.checkAssertion(check, context)
-      return { apply, amr: grant.amr, authenticatedAtMs: grant.authenticatedAtMs }
+      const { grant, proof, apply } = await deps.passkeys.checkAssertion(check, context)
+      return { apply, proof, provedAtMs: grant.authenticatedAtMs }
     }
-    const { factor, apply } = await secondFactors.checkCode(
-      { userId, code, place: await placeOf(context, pending) },
-      context,
-    )
-    return { apply, amr: withFactor(pending.amr, factor), authenticatedAtMs: pending.authenticatedAtMs }
+    return secondFactors.checkCode({ userId, code, place: await placeOf(context, pending) }, context)
   }
 
   /** Connects the provider of the sign-in, and uses the code up, in a transaction of its own. */
@@ -77,8 +73,9 @@ export const createCodeEnd = (deps: PageDeps) => {
     entered: Entered,
   ): Promise<HttpResponse | undefined> => {
     const { facts, passkeyResponse } = entered
-    const { apply: also, ...proved } = await prove(context, pending, entered)
-    const grant = { ...pendingSignIns.grantFor(pending), ...proved }
+    const { apply: also, ...second } = await prove(context, pending, entered)
+    const purpose = pending.connect ? 'connect' : 'sign_in'
+    const grant = { ...pendingSignIns.grantFor(pending), ...authenticatedBy(pending, second, purpose) }
     const trusts = entered.trusts && !passkeyResponse
     const about = { returnTo: returnToAfter(deps, context, pending), facts, browser: pending.browser, trusts }
     if (!pending.connect) return startSession(deps, context, { ...about, grant, also })
@@ -116,9 +113,3 @@ export const createCodeEnd = (deps: PageDeps) => {
 
 /** The reason in the log: the sign-in was used, is too old, or the account has changed. */
 const SIGN_IN_ENDED = 'sign_in_ended'
-
-/** What is proved then; where it is not known what the beginning has proved, a code alone says nothing more. */
-const withFactor = (amr: readonly AuthenticationMethod[], factor: CheckedCode['factor']): AuthenticationMethod[] => {
-  if (amr.length === 0) return []
-  return factor === 'otp' ? [...amr, 'otp', 'mfa'] : [...amr, 'mfa']
-}

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -59,7 +59,7 @@ export const createLoginEnrol = (deps: PageDeps) => {
     const checked = await secondFactors.checkSetUp({ userId, boundTo }, first, context)
     const response = await endEnrolment(deps, context, pending, {
       facts,
-      amr: pending.amr.length === 0 ? [] : [...pending.amr, 'otp', 'mfa'],
+      proof: 'one_time_code',
       store: asFirstSetUp(deps, context, { userId, way, apply: (transaction) => checked.apply(transaction, {}) }),
       returnTo: async () => {
         const { recoveryCodes: codes } = checked

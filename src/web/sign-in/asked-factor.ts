@@ -1,5 +1,5 @@
 import type { AskedFactorView } from '../../pages/links/asked-factor.ts'
-import { type AskedFactor, factorMissing, type ProvedFactor } from '../../recovery/proved-factor.ts'
+import { type AskedFactor, factorMissing, type ProvedFactor } from '../../links/proved-factor.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import { enteredCode } from './entered-code.ts'
@@ -26,14 +26,13 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
   const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
     const known = await knownBrowsers.find(asked.userId, context.cookies.device)
     const place = { kind: 'link', network: context.network, knownBrowser: known?.countedAs } as const
-    const { factor, apply } = await secondFactors.checkCode({ ...asked, code, place }, context)
-    return { apply, amrAfter: (first) => (factor === 'otp' ? [first, 'otp', 'mfa'] : [first, 'mfa']) }
+    return secondFactors.checkCode({ ...asked, code, place }, context)
   }
 
   const checkPasskey = async (context: RequestContext, asked: AskedFactor, response: string): Promise<ProvedFactor> => {
     const check = { ...asked, response, browserSecret: context.cookies.link }
-    const { grant, apply } = await passkeys.checkAssertion(check, context)
-    return { apply, amrAfter: () => grant.amr }
+    const { grant, proof, apply } = await passkeys.checkAssertion(check, context)
+    return { apply, proof, provedAtMs: grant.authenticatedAtMs }
   }
 
   return {

@@ -1,4 +1,4 @@
-import { hashToken, type Link } from '../../recovery/link.ts'
+import { hashToken, type Link } from '../../links/link.ts'
 import { newToken } from '../../http/cookies.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'

@@ -1,4 +1,4 @@
-import type { AskingBrowser } from '../../recovery/verification-message.ts'
+import type { AskingBrowser } from '../../links/verification-message.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'

@@ -1,4 +1,4 @@
-import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import { countOutcome, loginFailure } from '../../http/request-metrics.ts'
 import type { HttpResponse } from '../../http/response.ts'

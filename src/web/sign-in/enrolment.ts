@@ -1,5 +1,4 @@
-import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
-import type { AuthenticationMethod } from '../../sessions/sign-in-grant.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { StartOptions } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { PageDeps } from '../../http/deps.ts'
@@ -7,11 +6,12 @@ import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { type NewSession, startSession } from './start-session.ts'
 import { stayNoLonger } from './stay-at-login.ts'
+import { authenticatedBy, type Proof } from '../../sign-in/amr.ts'
 
 /** What a user has set up on the way in. */
 export interface Enrolment {
   facts: EventFacts
-  amr: readonly AuthenticationMethod[]
+  proof: Proof
   /** Stores it, and ends what the table of events says. */
   store: NonNullable<StartOptions['also']>
   /** Called after the commit. */
@@ -26,9 +26,9 @@ export const endEnrolment = (
   deps: PageDeps,
   context: RequestContext,
   pending: PendingSignIn,
-  { facts, amr, store, returnTo }: Enrolment,
+  { facts, proof, store, returnTo }: Enrolment,
 ): Promise<HttpResponse | undefined> => {
-  const grant = { ...deps.pendingSignIns.grantFor(pending), amr }
+  const grant = { ...deps.pendingSignIns.grantFor(pending), ...authenticatedBy(pending, { proof }, 'set_up') }
   stayNoLonger(deps, context)
   return startSession(deps, context, { grant, returnTo, facts, also: store, browser: pending.browser })
 }

@@ -1,5 +1,5 @@
-import type { FirstFactorQueries, ProvingBrowser } from '../../recovery/first-factor.ts'
-import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
+import type { FirstFactorQueries, ProvingBrowser } from '../../links/first-factor.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 

@@ -1,6 +1,6 @@
 import type { PendingLink } from '../../oauth/oauth.ts'
-import { decideEntry, type EntryOutcome, type WayIn } from '../../second-factor/entry-policy.ts'
-import type { PendingConnection, PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
+import { decideEntry, type EntryOutcome, type WayIn } from '../../sign-in/entry-policy.ts'
+import type { PendingConnection, PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { Link, LinkPurpose } from '../../recovery/link.ts'
+import type { Link, LinkPurpose } from '../../links/link.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'

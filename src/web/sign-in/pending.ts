@@ -1,5 +1,5 @@
-import { decideEntry, type EntryFacts, type EntryOutcome } from '../../second-factor/entry-policy.ts'
-import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
+import { decideEntry, type EntryFacts, type EntryOutcome } from '../../sign-in/entry-policy.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { PageDeps, RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'

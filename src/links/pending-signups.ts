@@ -11,7 +11,7 @@ import type { CheckedSignup } from '../accounts/new-user.ts'
 import { requireUsername } from '../accounts/username.ts'
 import type { Users } from '../accounts/accounts.ts'
 import { DeadLinkError, type Link } from './link.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import {
   deleteDeadPendingSignups,

@@ -1,5 +1,6 @@
 import type { Caller } from '../lib/caller.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import { amrOf } from '../sign-in/amr.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
@@ -7,21 +8,15 @@ import type { Passwords } from '../accounts/passwords/passwords.ts'
 import type { TakeOver } from '../accounts/take-over.ts'
 import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
 import type { MarkVerified } from '../accounts/verified-email.ts'
+import type { CheckedEntry } from './entry.ts'
 import { DeadLinkError, type Link } from './link.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import {
   type AskingBrowser,
   createVerificationMessage,
   type VerificationMessageDeps,
   type VerificationMode,
 } from './verification-message.ts'
-
-/** A proof that was checked; nothing is changed before `apply` is called. */
-interface CheckedProof {
-  grant: SignInGrant
-  /** Uses the link up, and verifies the email; a `DeadLinkError` when another request was first. */
-  apply: (transaction: Transaction) => Promise<void>
-}
 
 /** Proof of the email of an account, by a link in a message. */
 export interface Verification {
@@ -48,7 +43,7 @@ export interface Verification {
    * For a user who has proved the email alone: checks and hashes the password that they choose; `unprocessable` on
    * `new_password` when it breaks a rule. The account becomes theirs.
    */
-  checkTakeOver(link: Link, password: string, caller: Caller): Promise<CheckedProof>
+  checkTakeOver(link: Link, password: string, caller: Caller): Promise<CheckedEntry>
 }
 
 export interface VerificationDeps extends VerificationMessageDeps {
@@ -79,7 +74,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
   const grantFor = (link: Link): SignInGrant => ({
     userId: userIdOf(link),
     authenticatedAtMs: clock.now(),
-    amr: ['pwd'],
+    amr: amrOf('link'),
     isStillValid: async (queries) => isOf(await lockUser(queries, userIdOf(link)), link),
   })
 

@@ -17,6 +17,16 @@ export type LinkPurpose =
 export const NOT_ME_PURPOSES = ['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const
 export type NotMePurpose = (typeof NOT_ME_PURPOSES)[number]
 
+/** The links by which a user enters an account, and chooses what they sign in with from now on. */
+const ENTRY_PURPOSES = ['reset', 'undo', 'invite'] as const satisfies LinkPurpose[]
+export type EntryPurpose = (typeof ENTRY_PURPOSES)[number]
+
+export const isEntryPurpose = (text: string | undefined): text is EntryPurpose =>
+  ENTRY_PURPOSES.some((purpose) => purpose === text)
+
+/** The event in the log of a user who has entered by a link. */
+export const ENTRY_EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const
+
 /** Why a link is no longer good: it was used, a newer one took its place, or an event ended it. */
 export type LinkEnd = 'used' | 'replaced' | 'ended'
 

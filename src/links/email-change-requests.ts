@@ -12,7 +12,7 @@ import { findUserByEmail, requireUserById } from '../accounts/user-store.ts'
 import { isOwnAlready } from './email-refusals.ts'
 import type { Link } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import type { UndoLinks } from './undo-links.ts'
 

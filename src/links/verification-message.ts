@@ -3,7 +3,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
 
 /** `off`: no messages. `required`: no session before the email is verified. */

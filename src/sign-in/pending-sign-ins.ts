@@ -2,19 +2,53 @@ import { createHash, randomUUIDv7 } from 'node:crypto'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 import type { Clock } from '../lib/time.ts'
-import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { AuthenticationMethod, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isSpent, spendToken } from '../storage/used-tokens.ts'
 import { lockSignInGeneration } from '../accounts/sign-in-generation-store.ts'
 import { lockUser, type UserRecord } from '../accounts/user-store.ts'
-import type { PendingSignIn } from './pending-sign-in.ts'
-
-export type { PendingConnection, PendingSignIn } from './pending-sign-in.ts'
+import type { WayIn } from './entry-policy.ts'
 
 const LIFETIME_MS = 600_000
 
 /** A browser refuses a cookie of more than 4,096 bytes, its name and attributes included (RFC 6265bis section 6.1). */
 const MAX_SEALED_LENGTH = 3700
+
+/** What a user has proved so far, while a second factor is still missing. */
+export interface PendingSignIn {
+  /** Of the row that marks it as used. */
+  id: string
+  userId: string
+  startedAtMs: number
+  way: WayIn
+  /** `password`, or the provider's name: for the log, and for metrics. */
+  method: string | undefined
+  amr: readonly AuthenticationMethod[]
+  authenticatedAtMs: number | undefined
+  /** The provider that has proved the account. */
+  provider: string | undefined
+  /** Its connection, without which the sign-in ends. */
+  identityId: string | undefined
+  /** A hash of the stored password: another password ends the sign-in. */
+  passwordMark: string
+  /** What ends the sessions of a user ends their sign-ins that wait: it is another one then. */
+  generation: number
+  /** How the account gets to know the browser at the end. */
+  browser: 'announced' | 'silent' | 'not_yet'
+  returnTo: string
+  /** The provider that is connected at the end. */
+  connect: PendingConnection | undefined
+  /** The session whose user confirms that it is them. */
+  confirms: string | undefined
+}
+
+export interface PendingConnection {
+  provider: string
+  /** Sealed. */
+  linkRequest: string
+  /** The link request is good with it alone. */
+  browserSecret: string
+}
 
 /** What is known of a sign-in as it begins to wait. */
 type NewPendingSignIn = Omit<PendingSignIn, 'id' | 'startedAtMs' | 'passwordMark' | 'generation'>

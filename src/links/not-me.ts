@@ -1,24 +1,18 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
-import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import { amrOf, authenticatedBy } from '../sign-in/amr.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { updatePasswordHash } from '../accounts/passwords/password-hash-store.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
+import type { CheckedEntry } from './entry.ts'
 import { DeadLinkError, type Link } from './link.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import { createNotMeForm, type NotMeForm, type NotMeFormDeps } from './not-me-form.ts'
 import { createNotMeRemoval, type NotMeRemovalDeps } from './not-me-removal.ts'
 import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
-
-/** A new password that was checked; nothing is changed before `apply` is called. */
-interface CheckedNotMe {
-  grant: SignInGrant
-  /** Uses the link up, and does everything at once; a `DeadLinkError` when another request was first. */
-  apply: (transaction: Transaction) => Promise<void>
-}
 
 /** "This wasn't me": the user says so about what they were told of: a browser, a provider, a passkey, a second factor. */
 export interface NotMe {
@@ -33,7 +27,7 @@ export interface NotMe {
   check(
     entered: { link: Link; password: string; factor: ProvedFactor | undefined },
     caller: Caller,
-  ): Promise<CheckedNotMe>
+  ): Promise<CheckedEntry>
   /**
    * Where the form takes no new password: removes what was added, ends every session, and the password if there is one;
    * a `DeadLinkError` when another request was first. Resolves to the token of a new link, by which the user gets in.
@@ -100,8 +94,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
       return {
         grant: {
           userId,
-          authenticatedAtMs: clock.now(),
-          amr: factor?.amrAfter('pwd') ?? ['pwd'],
+          ...authenticatedBy({ amr: amrOf('password'), authenticatedAtMs: clock.now() }, factor, 'enter'),
           isStillValid: async (queries) => (await lockUser(queries, userId))?.disabled === false,
         },
         async apply(transaction) {

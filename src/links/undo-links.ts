@@ -6,7 +6,7 @@ import type { Transaction } from '../storage/database.ts'
 import { reserveEmail } from '../accounts/email-store.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
 import { findLiveLinks, shortenUndoLinks } from './link-store.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import { NOTICE_LIFETIME_MS, noticeContextOf } from './notice-context.ts'
 
 /** How long a change of address can be undone. */

@@ -5,7 +5,7 @@ import type { Transaction } from '../storage/database.ts'
 import { isEmailTaken } from '../accounts/email-store.ts'
 import { findUserByEmail } from '../accounts/user-store.ts'
 import type { Link } from './link.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import { deletePendingSignups } from './pending-signup-store.ts'
 import { verificationUrl } from './verification-message.ts'
 

@@ -8,7 +8,7 @@ import { findFormerEmails } from '../accounts/email-store.ts'
 import { findUserById, type UserRecord } from '../accounts/user-store.ts'
 import type { NotMePurpose } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { NOTICE_LIFETIME_MS, noticeContextOf } from './notice-context.ts'
 

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { SecondProof } from '../sign-in/amr.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 
 /** Whose second factor the page of a link asks for. */
@@ -12,9 +12,7 @@ export interface AskedFactor {
 }
 
 /** A code or a passkey that was right. Nothing was changed yet. */
-export interface ProvedFactor {
-  /** What the user has proved together with this. */
-  amrAfter(first: 'pwd' | 'fed'): readonly AuthenticationMethod[]
+export interface ProvedFactor extends SecondProof {
   /** Uses it up, in a transaction that has locked the user; `unauthorized` when another request was first. */
   apply(transaction: Transaction): Promise<void>
 }

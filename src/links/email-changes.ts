@@ -14,7 +14,7 @@ import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import { lockUserToChange, requireUserById, type UserRecord } from '../accounts/user-store.ts'
 import { isOwnAlready, orTaken } from './email-refusals.ts'
 import { emailOfLink, type Link } from './link.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import type { UndoLinks } from './undo-links.ts'
 
 interface OperatorsEmail {

@@ -4,7 +4,7 @@ import type { Mail } from '../mail/mail.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import { findEarlierEmail } from '../accounts/email-store.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import type { AskingBrowser } from './verification-message.ts'
 

@@ -14,7 +14,7 @@ import {
   type UserRecord,
 } from '../accounts/user-store.ts'
 import type { Users } from '../accounts/accounts.ts'
-import type { Links } from './links.ts'
+import type { Links } from './issued-links.ts'
 import { type CheckedInvitation, type NewInvitation, requireInvitation } from './new-invitation.ts'
 
 /** What an operator does with invitations. */

@@ -50,6 +50,13 @@ export const findKnownBrowser = (
     idOf(browser),
   )
 
+/** When an account got to know a browser, in milliseconds since 1970; undefined where it does not know it. */
+export const findKnownSince = async (
+  db: Pick<Queries, 'get'>,
+  userId: string,
+  deviceHash: string,
+): Promise<number | undefined> => (await findKnownBrowser(db, { userId, deviceHash }))?.knownSinceMs
+
 export const updateTrust = (db: Queries, browser: KnownBrowser, untilMs: number): Promise<number> =>
   db.run('UPDATE known_browsers SET trusted_until = ? WHERE id = ?', untilMs, idOf(browser))
 
