@@ -148,8 +148,10 @@ export const createResponder = (deps: ResponderDeps): Responder => {
  */
 const errorKindOf = (
   context: IncomingRequest,
+  { responseKind, answersScripts, isShownToPeople }: Destination,
 ): ResponseKind => {
   if (answersScripts && prefersJson(context.headers)) return 'json'
+  return isShownToPeople?.(context) ? 'html' : responseKind
 }
 
 /**
