@@ -26,7 +26,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   pages: ['lib'],
   audit: ['lib', 'storage/database.ts'],
   sessions: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
-  webhooks: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
+  webhooks: [
+    'audit/audit-event.ts',
+    'lib',
+    'storage/database.ts',
+    'storage/outbox/dispatcher.ts',
+    'storage/outbox/outbox.ts',
+  ],
   'api-keys': ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
   users: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   oauth: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
@@ -49,7 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/used-tokens.ts',
     'users',
   ],
-  mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
+  mail: ['lib', 'storage/database.ts', 'storage/leases.ts', 'storage/outbox/dispatcher.ts', 'storage/outbox/outbox.ts'],
   limits: ['lib', 'storage/counters.ts', 'storage/database.ts'],
   recovery: [
     'audit/audit-event.ts',
@@ -85,6 +91,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'second-factor/code-outcome.ts',
     'sessions',
     'storage/database.ts',
+    'storage/outbox/outbox.ts',
     'webhooks',
   ],
   config: [
@@ -93,7 +100,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'oauth/providers/presets.ts',
     'storage/postgres/url.ts',
     'users/blocklist/blocklist-file.ts',
-    'webhooks/event-types.ts',
+    'webhooks/webhook-settings.ts',
   ],
   bootstrap: ['config', 'lib', 'storage'],
   core: [
