@@ -15,7 +15,7 @@ import type { Frame } from './pages/site/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation } from './storage/cleanup.ts'
 import { createCleanupTime } from './storage/cleanup-time.ts'
-import { deleteEndedCounters, deleteExcessCounters } from './storage/counters.ts'
+import { deleteEndedCounters, deleteExcessCounters } from './limits/counter-store.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
 

@@ -1,5 +1,5 @@
 import type { ProviderSettings } from '../oauth/providers/presets.ts'
-import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
+import { EVENT_TYPES, type EventType } from '../webhooks/webhook-settings.ts'
 import { readProviders } from './provider-config.ts'
 import { findConflicts, findUnreadableCertificates } from './conflicts.ts'
 import { hashesAtOnceOf } from './hash-memory.ts'

@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
-import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
+import { EVENT_TYPES, type EventType } from '../webhooks/webhook-settings.ts'
 import { emailDomains, homePath, mailbox, smtpUrl, supportUrl } from './mail-parsers.ts'
 import {
   audiences,

@@ -1,7 +1,6 @@
 import { withTimeout } from '../lib/time.ts'
-import type { MailLoad } from '../mail/mail.ts'
 import type { PoolLoad } from '../storage/database.ts'
-import type { OutboxLoad } from '../webhooks/webhooks.ts'
+import type { OutboxLoad } from '../storage/outbox/outbox.ts'
 
 /** What metrics read from the database. */
 export interface DatabaseHealth {
@@ -11,13 +10,13 @@ export interface DatabaseHealth {
   /** Undefined while webhooks are off. */
   outbox: () => Promise<OutboxLoad | undefined>
   /** Undefined while mail is off. */
-  mail: () => Promise<MailLoad | undefined>
+  mail: () => Promise<OutboxLoad | undefined>
 }
 
 interface DatabaseState {
   isUp: boolean
   outbox?: OutboxLoad | undefined
-  mail?: MailLoad | undefined
+  mail?: OutboxLoad | undefined
 }
 
 /** Probes the database. Never rejects. */

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
-import { type CodePlace, createCodeLimits, rowLimitsOf } from './code-limits.ts'
+import { type CodePlace, createCodeLimits, codeRowsOf } from './code-limits.ts'
 import { findStep } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
 import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
@@ -61,7 +61,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     const secret = sealing.open(setUp.secretSealed, userId)
     if (!secret) throw sealedByAnother()
     // The owner's codes in a browser that is known end no row of an attacker's elsewhere.
-    const rows = rowLimitsOf({ place, isRecoveryCode: false })
+    const rows = codeRowsOf({ place, isRecoveryCode: false })
     const step = findStep(secret, { code, nowMs: clock.now(), lastUsedStep: setUp.lastUsedStep })
     if (step === undefined) return undefined
     return {

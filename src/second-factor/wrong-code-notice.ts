@@ -1,14 +1,10 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
-import { countWithin } from '../storage/counters.ts'
+import { counterFor } from '../limits/counter.ts'
+import { countTry } from '../limits/counter-store.ts'
+import type { MessageLimitName } from '../limits/limit-table.ts'
 import type { Database } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
-
-/** So many wrong codes are no slip of the finger. */
-const TOLD_AT = 3
-
-const WINDOW_MS = 15 * 60_000
-const DAY_MS = 24 * 3_600_000
 
 interface WrongCodeNoticeDeps {
   db: Database
@@ -17,16 +13,15 @@ interface WrongCodeNoticeDeps {
 }
 
 /**
- * Notes a wrong code of someone who has a right password, an account at a provider or a link, and lacks the second
- * factor. The user is told of the third within a quarter of an hour, once a day.
+ * Notes a wrong code after a right password, a provider or a link. The user is told of the third within a quarter of an
+ * hour, once a day.
  */
 export const createWrongCodeNotice =
   ({ db, clock, notify }: WrongCodeNoticeDeps) =>
   (userId: string, caller?: Caller): Promise<void> =>
     db.inTransaction(async (transaction) => {
-      const nowMs = clock.now()
-      const some = { id: `wrong codes ${userId}`, limit: TOLD_AT - 1, windowMs: WINDOW_MS, nowMs }
-      if (await countWithin(transaction, some)) return
-      const told = { id: `wrong codes told ${userId}`, limit: 1, windowMs: DAY_MS, nowMs }
-      if (await countWithin(transaction, told)) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
+      const isWithin = async (limit: MessageLimitName): Promise<boolean> =>
+        (await countTry(transaction.all, { counters: [counterFor(limit, userId)], nowMs: clock.now() })).length > 0
+      if (await isWithin('untoldWrongCodes')) return
+      if (await isWithin('wrongCodesNotice')) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
     })

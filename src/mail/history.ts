@@ -1,9 +1,29 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import { findMessage } from './outbox-history-store.ts'
-import type { OutboxMessage } from './outbox-message.ts'
-import { reopenMessage } from './outbox-store.ts'
+import { inBatches } from '../storage/outbox/outbox.ts'
+import {
+  dropExpiredMessages,
+  forgetMessagesClosedBefore,
+  mailOutbox,
+  type OutboxMessage,
+  reopenMessage,
+} from './outbox-store.ts'
+
+const DAY_MS = 24 * 3_600_000
+/** How long it is known to whom a message was sent, and what it said. */
+const FORGET_AFTER_MS = 7 * DAY_MS
+/** How long it is known that there was a message. */
+const DELETE_AFTER_MS = 30 * DAY_MS
+/** How long a message without a link may be tried again. */
+const NOTICE_LIFETIME_MS = DAY_MS
+
+/** Drops what nobody has sent in time, forgets recipients and contents, deletes old rows; resolves to how many. */
+export const deleteExpired = async (db: Database, nowMs: number): Promise<number> => {
+  await inBatches((limit) => dropExpiredMessages(db, nowMs, limit))
+  await inBatches((limit) => forgetMessagesClosedBefore(db, nowMs - FORGET_AFTER_MS, limit))
+  return inBatches((limit) => mailOutbox.deleteClosedBefore(db, nowMs - DELETE_AFTER_MS, limit))
+}
 
 interface ResendingDeps {
   db: Database
@@ -11,12 +31,9 @@ interface ResendingDeps {
   isLinkLive: (linkId: string) => Promise<boolean>
 }
 
-/** A message without a link may be tried again for so long. */
-const NOTICE_LIFETIME_MS = 24 * 3_600_000
-
 /** Makes a message due again, with the same id. */
 export const resend = async ({ db, clock, isLinkLive }: ResendingDeps, id: string): Promise<OutboxMessage> => {
-  const message = await findMessage(db, id)
+  const message = await mailOutbox.find(db, id)
   if (!message) throw new AppError('not_found', `There is no message ${id}.`)
   const refuse = (reason: string) => new AppError('invalid_request', `Message ${id} cannot be sent again: ${reason}.`)
   if (message.state === 'requested') throw refuse('it has not been looked up yet')

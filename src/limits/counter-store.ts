@@ -1,6 +1,18 @@
-import { IS_OVER, isOver } from '../storage/counters.ts'
-import { type Database, MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
-import type { Counter } from './counter.ts'
+import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
+import { MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
+import { DAY_MS } from './limit-table.ts'
+
+/** A row of the table of counters. */
+export interface StoredCounter {
+  /** For a known browser the beginning: the row says since when it is known. */
+  id: string
+  tries: number
+  windowMs: number
+  /** There can be a flood of networks: their rows go first when the table is full. */
+  isOfNetwork: boolean
+  /** In which browsers a login counts here. */
+  browsers: 'all' | 'known' | 'unknown'
+}
 
 /** A browser, and the email that was entered in it. */
 export interface EntryPlace {
@@ -11,8 +23,8 @@ export interface EntryPlace {
 
 interface Try {
   /** In the order of their ids, in which every statement locks rows. */
-  counters: readonly Counter[]
-  /** Of a login with a password, where it depends on the browser what counts. */
+  counters: readonly StoredCounter[]
+  /** For a login with a password, whose counters depend on the browser. */
   place?: EntryPlace | undefined
   nowMs: number
 }
@@ -30,6 +42,16 @@ interface FullRow {
   count: number
   wait_ms: number
 }
+
+/**
+ * Whether the window of a counter is over, or lies in a future that no clock can have seen: the clock was set back since.
+ */
+const isOver = (window: string): string =>
+  `(counters.ends_at <= (SELECT now FROM moment)
+    OR counters.ends_at > (SELECT now FROM moment) + ${window} + ${MAX_CLOCK_SKEW_MS} OR counters.count <= 0)`
+
+/** The same for a row that exists, within the insert of one that would begin now. */
+const IS_OVER = isOver('(excluded.ends_at - (SELECT now FROM moment))')
 
 const BROWSERS = { all: 0, known: 1, unknown: 2 } as const
 
@@ -81,17 +103,20 @@ const COUNT = `
     OR counters.count < (SELECT given.tries FROM given WHERE given.id = counters.id)
   RETURNING id, ends_at`
 
+/** Runs a statement and gives the rows that it returns: in a transaction, or in one that waits for no disk. */
+type Run = Queries['all']
+
 /**
- * Counts a try in all of its counters, or in none where one of them is full: what is refused counts nowhere. Resolves to
+ * Counts a try in all of its counters, or in none where one of them is full: a refused try counts nowhere. Resolves to
  * the rows in which it was counted. On PostgreSQL, tries that come at the same time can fill one of them in between: then
  * some are missing, and the caller takes back the others.
  */
-export const countTry = (db: Database, attempt: Try): Promise<CountedRow[]> => {
+export const countTry = (run: Run, attempt: Try): Promise<CountedRow[]> => {
   const { sql, values } = givenOf(attempt)
-  return db.runUnsynced<CountedRow>(sql + COUNT, ...values)
+  return run(sql + COUNT, ...values)
 }
 
-/** Those of the counters that are full. */
+/** Finds those of the counters that are full. */
 export const findFull = (db: Queries, attempt: Try): Promise<FullRow[]> => {
   const { sql, values } = givenOf(attempt)
   return db.all<FullRow>(
@@ -106,8 +131,9 @@ export const findFull = (db: Queries, attempt: Try): Promise<FullRow[]> => {
  * Takes a try back where its window goes on. As an insert, whose rows are locked in their order, as those of all tries
  * are: an update would lock them in any order, and end in deadlocks.
  */
-export const takeBackTry = async (db: Database, rows: readonly CountedRow[]): Promise<void> => {
-  await db.runUnsynced(
+export const takeBackTry = async (run: Run, rows: readonly CountedRow[]): Promise<void> => {
+  if (rows.length === 0) return
+  await run(
     `WITH given (id, ends_at) AS (VALUES ${rows.map(() => '(CAST(? AS TEXT), CAST(? AS BIGINT))').join(', ')})
      INSERT INTO counters (id, count, ends_at)
      SELECT counters.id, 0, counters.ends_at FROM given
@@ -120,10 +146,78 @@ export const takeBackTry = async (db: Database, rows: readonly CountedRow[]): Pr
   )
 }
 
-/** Lets counters begin again whose ids begin so, and one more. Locks them in the order in which tries do. */
+/** Lets counters begin again whose ids begin so, and one more. It locks them in the order in which tries do. */
 export const deleteCounters = async (transaction: Transaction, begin: string, other: string): Promise<void> => {
   // Above every character that an id has.
   const range = [begin, `${begin}~`, other]
   await transaction.all('SELECT id FROM counters WHERE id >= ? AND id < ? OR id = ? ORDER BY id FOR UPDATE', ...range)
   await transaction.run('DELETE FROM counters WHERE id >= ? AND id < ? OR id = ?', ...range)
+}
+
+const BATCH = 1000
+
+/**
+ * Runs a statement that deletes at most so many rows until it deletes none; resolves to how many there were. It may
+ * delete fewer than there are: those that change while it waits for them.
+ */
+const deleteInBatches = async (deleteSome: (size: number) => Promise<number>, most = Infinity): Promise<number> => {
+  let deleted = 0
+  while (deleted < most) {
+    const changes = await deleteSome(Math.min(BATCH, most - deleted))
+    deleted += changes
+    if (changes === 0) break
+  }
+  return deleted
+}
+
+/** The conditions of cleanup, a statement each: so both find their rows by the index. */
+const ENDED = [
+  'ends_at <= (SELECT now FROM moment)',
+  `ends_at > (SELECT now FROM moment) + ${DAY_MS + MAX_CLOCK_SKEW_MS}`,
+]
+
+/** Cleanup: deletes counters whose window is over; resolves to how many. */
+export const deleteEndedCounters = async (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> => {
+  let deleted = 0
+  for (const condition of ENDED) {
+    // Twice the same condition: a counter may have begun again while the statement waited for its row.
+    const sql = `WITH ${MOMENT}
+      DELETE FROM counters
+      WHERE id IN (SELECT id FROM counters WHERE ${condition} ORDER BY ends_at LIMIT ?) AND ${condition}`
+    deleted += await deleteInBatches((size) => db.run(sql, nowMs, size))
+  }
+  return deleted
+}
+
+/** More than any honest clients fill within an hour; about 200 MB. */
+const MAX_COUNTERS = 1_000_000
+
+/** Counters with at most so many tries go, in this order. To sort a full table would take longer than to count. */
+const TRIES = [1, 3, 10, 30, 100, Number.MAX_SAFE_INTEGER]
+
+/**
+ * Deletes counters above the greatest number; resolves to how many. Networks with the fewest tries go first,
+ * since a flood comes from many of them; what is counted for accounts goes last.
+ */
+export const deleteExcessCounters = async (db: Queries, most = MAX_COUNTERS): Promise<number> => {
+  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM counters')
+  const excess = Math.max(0, (row?.count ?? 0) - most)
+  let deleted = 0
+  for (const ofNetwork of [1, 0]) {
+    for (const tries of TRIES) {
+      deleted += await deleteInBatches(
+        (size) =>
+          db.run(
+            `DELETE FROM counters WHERE id IN (SELECT id FROM counters WHERE of_network = ? AND count <= ? LIMIT ?)
+               AND count <= ?`,
+            ofNetwork,
+            tries,
+            size,
+            tries,
+          ),
+        excess - deleted,
+      )
+    }
+  }
+  return deleted
 }
