@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { databasesOf } from './support/database/test-databases.ts'
+import { placeOf } from './support/runner/place.ts'
 import path from 'node:path'
 
 const SOURCE = path.join(import.meta.dirname, '../src')
@@ -572,13 +572,13 @@ describe('code that only one place may contain', () => {
 describe('test files', () => {
   for (const file of globSync('**/*.test.ts', { cwd: import.meta.dirname, exclude: ['**/node_modules/**'] })) {
     test(`${file} names the databases that it runs on`, () => {
-      assert.ok(databasesOf(path.join(import.meta.dirname, file)).length > 0)
+      assert.ok(placeOf(path.join(import.meta.dirname, file)).databases.length > 0)
     })
   }
 
   test('a file that does not name them is an error that says what to write', () => {
     const file = path.join(import.meta.dirname, 'run.ts')
-    assert.throws(() => databasesOf(file), /run\.ts: the first line must be one of\n {2}\/\/ Runs on SQLite and/)
+    assert.throws(() => placeOf(file), /run\.ts: the first line must be one of\n {2}\/\/ Runs on SQLite and/)
   })
 })
 

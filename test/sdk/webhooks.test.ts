@@ -1,4 +1,4 @@
-// Runs on SQLite.
+// Runs on SQLite, alone.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, mock, test } from 'node:test'

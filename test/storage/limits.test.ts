@@ -176,10 +176,11 @@ describe('guesses of passwords, sent to ten replicas', () => {
   })
 
   test('an email is stored as nothing that anybody could read', async () => {
-    const emailLower = 'what-people-type@example.com'
-    await guess(0, { emailLower })
+    await db.run('DELETE FROM counters')
+    await guess(0, { emailLower: 'what-people-type@example.com' })
     const rows = await db.all<{ id: string }>('SELECT id FROM counters')
-    assert.ok(!rows.some(({ id }) => id.includes('people')))
+    assert.notDeepEqual(rows, [])
+    assert.ok(!rows.some(({ id }) => id.includes('people-type')))
   })
 })
 
