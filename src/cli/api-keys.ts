@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { ApiKey, Scope } from '../api-keys/api-keys.ts'
 import { MAX_DATE_MS, parseDuration, toTimestamp } from '../lib/time.ts'
-import { type Call, command, group, parsed, words } from './command/command.ts'
+import { type Call, command, group, option } from './command/command.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 import { timestampOrNull, toMinute } from './terminal/text.ts'
@@ -57,8 +57,8 @@ ${Object.entries(MEANING)
 The key is good for a year unless --expires says otherwise. It is stored as a hash, and
 cannot be shown again: put it where your backend keeps its secrets.`,
   options: {
-    scopes: words('--scope <scope>', 'what the key may do; can be repeated'),
-    expires: parsed('--expires <duration>', 'how long it is good, such as 720h, or never', parseLifetime),
+    scopes: option.words('--scope <scope>', 'what the key may do; can be repeated'),
+    expires: option.parsed('--expires <duration>', 'how long it is good, such as 720h, or never', parseLifetime),
   },
   async run(call, name: string) {
     const scopes = await requireScopes(call)

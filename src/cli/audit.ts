@@ -4,7 +4,7 @@ import { toJsonText } from '../lib/control-characters.ts'
 import { MAX_DATE_MS, parseDuration } from '../lib/time.ts'
 import { readTimestamp } from '../lib/timestamp.ts'
 import { isUuid } from '../lib/uuid.ts'
-import { type Call, command, group, limit, parsed, value } from './command/command.ts'
+import { type Call, command, group, option } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { writing } from './terminal/output-file.ts'
 import { printNotice } from './terminal/output.ts'
@@ -26,9 +26,13 @@ const parseSince = (text: string): Since => {
 
 /** These options select records. */
 const SELECTION = {
-  user: value('--user <user>', 'only those of this user: id, email or username; of a deleted user, the id'),
-  type: value('--type <type>', 'only those of this type, such as login.failed'),
-  since: parsed('--since <time>', 'only those since then: 24h for the last day, or 2026-11-22T00:00:00Z', parseSince),
+  user: option.text('--user <user>', 'only those of this user: id, email or username; of a deleted user, the id'),
+  type: option.text('--type <type>', 'only those of this type, such as login.failed'),
+  since: option.parsed(
+    '--since <time>',
+    'only those since then: 24h for the last day, or 2026-11-22T00:00:00Z',
+    parseSince,
+  ),
 }
 
 interface Selection {
@@ -68,7 +72,7 @@ const list = command({
   ],
   options: {
     ...SELECTION,
-    limit: limit(`maximum number of records; ${DEFAULT_LIMIT}, and with --since all, if left out`, undefined),
+    limit: option.limit(`maximum number of records; ${DEFAULT_LIMIT}, and with --since all, if left out`),
   },
   async run(call) {
     const { options, json } = call
@@ -135,7 +139,7 @@ const exportRecords = command({
   text: 'print records, one JSON object a line, the oldest first',
   examples: ['svc audit export --output audit.jsonl', 'svc audit export --user ada@example.com'],
   notes: 'With --user, this is what svc has recorded about a person who asks for it.',
-  options: { ...SELECTION, output: value('--output <file>', 'write to a new file that only its owner can read') },
+  options: { ...SELECTION, output: option.text('--output <file>', 'write to a new file that only its owner can read') },
   json: false,
   async run(call) {
     const type = await requireType(call)

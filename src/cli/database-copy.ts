@@ -6,7 +6,7 @@ import { SETTINGS } from '../config/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { systemClock } from '../lib/time.ts'
 import type { Comparison } from '../storage/copy/copy.ts'
-import { command, value } from './command/command.ts'
+import { command, option } from './command/command.ts'
 import { print, printJson, printList, printNotice } from './terminal/output.ts'
 import { createTerminalProgress } from './terminal/progress.ts'
 import type { Column } from './terminal/table.ts'
@@ -27,13 +27,13 @@ export const copy = command({
   ],
   notes: NOTES,
   options: {
-    from: value('--from <url>', 'the database to copy, as in SVC_DATABASE_URL'),
-    fromFile: value(
+    from: option.text('--from <url>', 'the database to copy, as in SVC_DATABASE_URL'),
+    fromFile: option.text(
       '--from-file <file>',
       'a file that contains the URL: other users can see a password on the command line',
     ),
-    to: value('--to <url>', 'the database to copy to'),
-    toFile: value('--to-file <file>', 'a file that contains the URL'),
+    to: option.text('--to <url>', 'the database to copy to'),
+    toFile: option.text('--to-file <file>', 'a file that contains the URL'),
   },
   async run({ options: { from, fromFile, to, toFile }, json, usageError }) {
     const source = readTarget({ option: '--from', url: from, file: fromFile, usageError })

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
 import { AppError } from '../lib/errors.ts'
-import { command, flag, group } from './command/command.ts'
+import { command, group, option } from './command/command.ts'
 import { copy } from './database-copy.ts'
 
 export const database = group({
@@ -13,7 +13,7 @@ export const database = group({
 })
 
 /** It works while the service reads and writes the database. */
-export const backup = command({
+export const backupCommand = command({
   args: '<file>',
   text: 'write a consistent copy of the database to a new file',
   examples: ['svc backup /var/backups/svc-$(date +%F).db'],
@@ -55,10 +55,12 @@ const secretLocation = ({ secret }: Config, databaseFile: string): string =>
   secret ? 'the value of SVC_SECRET' : rootSecretFile(resolve(databaseFile))
 
 /** Every start of the service does the same. */
-export const migrate = command({
+export const migrateCommand = command({
   text: 'migrate the schema of the database',
   examples: ['svc migrate', 'svc migrate --check'],
-  options: { check: flag('--check', 'change nothing; list pending migrations, and exit with 1 if there are any') },
+  options: {
+    check: option.flag('--check', 'change nothing; list pending migrations, and exit with 1 if there are any'),
+  },
   async run({ options: { check }, loadConfig, withCore, result }) {
     const config = loadConfig()
     const { findPending } = await import('../bootstrap.ts')

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
 import type { Disconnection, LinkedIdentity } from '../oauth/oauth.ts'
 import type { User } from '../users/users.ts'
-import { command, flag, group } from './command/command.ts'
+import { command, group, option } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { printNotice } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
@@ -54,7 +54,7 @@ const unlink = command({
   args: '<user> [provider]',
   text: 'disconnect one provider or all, and end all sessions',
   examples: ['svc identities unlink ada google', 'svc identities unlink ada@example.com --all'],
-  options: { all: flag('--all', 'disconnect all providers') },
+  options: { all: option.flag('--all', 'disconnect all providers') },
   run(call, name: string, provider: string | undefined) {
     if ((provider === undefined) === !call.options.all) call.usageError('name one provider, or give --all')
     return call.withCore(async ({ core, config, logEvent }) => {

@@ -1,6 +1,6 @@
 import { toTimestamp } from '../lib/time.ts'
 import type { KeySummary } from '../sessions/sessions.ts'
-import { command, flag, group } from './command/command.ts'
+import { command, group, option } from './command/command.ts'
 import type { Column } from './terminal/table.ts'
 import { timestampOrNull, toMinute, toSecond } from './terminal/text.ts'
 
@@ -46,7 +46,7 @@ const rotate = command({
   text: 'publish a new key, which signs soon after; nobody is logged out',
   examples: ['svc keys rotate', 'svc keys rotate --now'],
   options: {
-    now: flag('--now', 'sign with the new key at once and revoke all earlier keys, for a compromised key'),
+    now: option.flag('--now', 'sign with the new key at once and revoke all earlier keys, for a compromised key'),
   },
   run: (call) =>
     call.withCore(async ({ core: { signingKeys } }) => {

@@ -4,7 +4,7 @@ import { findAsciiForm, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
 import type { OutboxMessage } from '../mail/mail.ts'
-import { command, flag, group, limit } from './command/command.ts'
+import { command, group, option } from './command/command.ts'
 import { SMTP_HINTS } from './doctor/findings.ts'
 import { print, printJson } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
@@ -70,8 +70,8 @@ const list = command({
   examples: ['svc mail list', 'svc mail list --failed --limit 500 --json | jq -r ".[].id"'],
   notes: 'What a message says is never shown, because it may hold a link into an account.',
   options: {
-    limit: limit('maximum number of messages', 50),
-    failed: flag('--failed', 'only messages that were given up'),
+    limit: option.limitOr(50, 'maximum number of messages'),
+    failed: option.flag('--failed', 'only messages that were given up'),
   },
   run: ({ options, list: printAll, withCore }) =>
     withCore(async ({ core }) => {

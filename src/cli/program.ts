@@ -6,10 +6,10 @@ import { Interrupted } from './terminal/prompt.ts'
 /** This is THE table of commands, by the headings of the help. A file is loaded when one of its commands is used. */
 const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
   'The service:': {
-    serve: async () => (await import('./service.ts')).serve,
+    serve: async () => (await import('./service.ts')).serveCommand,
     doctor: async () => (await import('./doctor/doctor.ts')).doctor,
-    healthcheck: async () => (await import('./service.ts')).healthcheck,
-    config: async () => (await import('./service.ts')).config,
+    healthcheck: async () => (await import('./service.ts')).healthcheckCommand,
+    config: async () => (await import('./service.ts')).configCommand,
   },
   'Accounts:': {
     users: async () => (await import('./users.ts')).users,
@@ -27,9 +27,9 @@ const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
     webhooks: async () => (await import('./webhooks.ts')).webhooks,
   },
   'The database:': {
-    backup: async () => (await import('./database.ts')).backup,
+    backup: async () => (await import('./database.ts')).backupCommand,
     database: async () => (await import('./database.ts')).database,
-    migrate: async () => (await import('./database.ts')).migrate,
+    migrate: async () => (await import('./database.ts')).migrateCommand,
   },
   'Help:': { help: async () => help },
 }

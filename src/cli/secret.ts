@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { previousSecretFile, rootSecretFile, rotateSecretFile } from '../config/root-secret.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SecretStatus } from '../sessions/sessions.ts'
-import { command, flag, group } from './command/command.ts'
+import { command, group, option } from './command/command.ts'
 import { printJson, printRecord } from './terminal/output.ts'
 import { countText, timestampOrNull, toMinute } from './terminal/text.ts'
 
@@ -61,7 +61,9 @@ const neededText = ({ sessions, neededUntilMs, apps }: SecretStatus): string => 
 const rotate = command({
   text: 'create a new root secret and keep the old one as the previous one',
   examples: ['svc secret rotate'],
-  options: { force: flag('--force', 'rotate even if sessions still need the previous secret, which logs them out') },
+  options: {
+    force: option.flag('--force', 'rotate even if sessions still need the previous secret, which logs them out'),
+  },
   async run({ options: { force = false }, loadConfig, withCore, result }) {
     const config = loadConfig()
     const databaseFile = requireSecretInFile(config)

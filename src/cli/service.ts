@@ -8,7 +8,7 @@ import { type CommandContext, command } from './command/command.ts'
 import { print, printNotice } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 
-export const serve = command({
+export const serveCommand = command({
   text: 'run the service',
   examples: ['svc serve', 'SVC_PORT=3000 SVC_BASE_URL=https://example.com svc serve'],
   json: false,
@@ -16,7 +16,7 @@ export const serve = command({
 })
 
 /** Containers and process supervisors call it. */
-export const healthcheck = command({
+export const healthcheckCommand = command({
   text: 'check whether the running service is ready; exits with 0 if it is, else with 1',
   examples: ['svc healthcheck', 'SVC_PORT=3000 svc healthcheck'],
   json: false,
@@ -56,7 +56,7 @@ const requireReady = async (url: string): Promise<void> => {
 }
 
 /** A service that is started now would use these settings. */
-export const config = command({
+export const configCommand = command({
   text: 'show every setting, its value and where it comes from',
   examples: ['svc config', 'svc config --json'],
   notes:

@@ -3,7 +3,7 @@ import { toTimestamp } from '../lib/time.ts'
 import { deviceName } from '../pages/device.ts'
 import type { Session } from '../sessions/sessions.ts'
 import type { User } from '../users/users.ts'
-import { command, flag, group, value } from './command/command.ts'
+import { command, group, option } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { confirm, requireTerminalOrYes } from './terminal/prompt.ts'
 import type { Column } from './terminal/table.ts'
@@ -52,8 +52,8 @@ const revoke = command({
     'svc sessions revoke --all',
   ],
   options: {
-    session: value('--session <id>', 'end this session only'),
-    all: flag('--all', 'end all sessions of all users, for example after restoring a backup'),
+    session: option.text('--session <id>', 'end this session only'),
+    all: option.flag('--all', 'end all sessions of all users, for example after restoring a backup'),
   },
   asks: true,
   run(call, name: string | undefined) {

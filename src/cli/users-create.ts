@@ -1,5 +1,5 @@
 import { toTimestamp } from '../lib/time.ts'
-import { command, flag, value, words } from './command/command.ts'
+import { command, option } from './command/command.ts'
 import { requireUser } from './command/with-core.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
 import { readPassword } from './terminal/prompt.ts'
@@ -7,8 +7,8 @@ import { userToJson } from './user-output.ts'
 import { requireMail } from './users-recover.ts'
 import { deliverNow, requireWebhooks } from './webhook-events.ts'
 
-const USERNAME = value('--username <username>', 'the username; the default is derived from the email address')
-const ROLES = words('--role <role>', 'a role; can be repeated')
+const USERNAME = option.text('--username <username>', 'the username; the default is derived from the email address')
+const ROLES = option.words('--role <role>', 'a role; can be repeated')
 
 export const create = command({
   args: '[email]',
@@ -22,10 +22,10 @@ export const create = command({
     'On a terminal, svc asks for the password. Otherwise it reads one line from standard input.' +
     '\nWith SVC_PASSWORDS=off there is no password to give.',
   options: {
-    email: value('--email <email>', 'the email address, in place of the argument'),
+    email: option.text('--email <email>', 'the email address, in place of the argument'),
     username: USERNAME,
     roles: ROLES,
-    deliver: flag('--deliver', 'deliver the webhook from this command, not from the running service'),
+    deliver: option.flag('--deliver', 'deliver the webhook from this command, not from the running service'),
   },
   async run({ options, loadConfig, withCore, result, usageError }, argument: string | undefined) {
     const { username, roles = [], deliver } = options
@@ -59,7 +59,7 @@ Inviting the same address again makes another link, until it was entered.`,
   options: {
     username: USERNAME,
     roles: ROLES,
-    isMailed: flag('--mail', 'mail the link to the user, and do not print it'),
+    isMailed: option.flag('--mail', 'mail the link to the user, and do not print it'),
   },
   run: ({ options: { username, roles, isMailed = false }, json, withCore }, email: string) =>
     withCore(async ({ core, logEvent }) => {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { isUuid } from '../lib/uuid.ts'
 import type { User, UserFilter } from '../users/users.ts'
-import { command, flag, parsed, value } from './command/command.ts'
+import { command, option } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { printJson, printRecord } from './terminal/output.ts'
 import {
@@ -34,11 +34,11 @@ export const list = command({
     'svc users list --json | jq -r ".[] | select(.disabled) | .email"',
   ],
   options: {
-    search: value('--search <text>', 'only users with this text in email or username, in upper or lower case'),
-    role: value('--role <role>', 'only users with this role'),
-    disabled: flag('--disabled', 'only disabled users'),
-    limit: parsed('--limit <count>', 'maximum number of users', parseLimit),
-    after: parsed('--after <id>', 'only users who come after the one with this id', parseId),
+    search: option.text('--search <text>', 'only users with this text in email or username, in upper or lower case'),
+    role: option.text('--role <role>', 'only users with this role'),
+    disabled: option.flag('--disabled', 'only disabled users'),
+    limit: option.parsed('--limit <count>', 'maximum number of users', parseLimit),
+    after: option.parsed('--after <id>', 'only users who come after the one with this id', parseId),
   },
   run: (call) =>
     call.withCore(({ core }) => {

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
 import type { RemovedFactors, User } from '../users/users.ts'
-import { command, flag } from './command/command.ts'
+import { command, option } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
 import { readPassword } from './terminal/prompt.ts'
@@ -23,7 +23,7 @@ export const resetLink = command({
   notes: `\
 The link works once, and verifies the address of the account like one that was mailed:
 give it to the owner of the address and to nobody else. With --mail, svc mails it.`,
-  options: { isMailed: flag('--mail', 'mail the link to the user, and do not print it') },
+  options: { isMailed: option.flag('--mail', 'mail the link to the user, and do not print it') },
   run: ({ options: { isMailed = false }, json, withCore }, name: string) =>
     withCore(async ({ core, logEvent }) => {
       const user = await requireUser(core, name)
@@ -56,7 +56,7 @@ export const setPassword = command({
 All providers of the account are disconnected too: an attacker could still sign in with
 one that they had connected. Passkeys stay, and are named.
 On a terminal, svc asks for the password. Otherwise it reads one line from standard input.`,
-  options: { keepProviders: flag('--keep-providers', 'keep the providers connected') },
+  options: { keepProviders: option.flag('--keep-providers', 'keep the providers connected') },
   run: ({ options, json, withCore }, name: string) =>
     withCore(async ({ core, config, logEvent }) => {
       const { id, username } = await requireUser(core, name)
@@ -100,7 +100,7 @@ export const resetSecondFactor = command({
   examples: ['svc users reset-second-factor ada', 'svc users reset-second-factor ada@example.com --passkeys'],
   notes:
     'Be sure who asks: the password of the account, or its mailbox, opens it afterwards. svc mails the user what was done.',
-  options: { passkeys: flag('--passkeys', 'remove all passkeys too') },
+  options: { passkeys: option.flag('--passkeys', 'remove all passkeys too') },
   run: ({ options: { passkeys = false }, withCore, result }, name: string) =>
     withCore(async ({ core, config, logEvent }) => {
       const user = await requireUser(core, name)

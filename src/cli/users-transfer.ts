@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import type { ExportSummary } from '../users/users.ts'
-import { command, flag, negativeFlag, value } from './command/command.ts'
+import { command, option } from './command/command.ts'
 import type { Format } from './import/from/format.ts'
 import type { ImportResult } from './import/import-users.ts'
 import { printNotice } from './terminal/output.ts'
@@ -21,7 +21,7 @@ const FORMATS: Record<string, () => Promise<Format>> = {
 /** A batch may wait for a busy database server: a request may fail, but an import would have to be run again. */
 const IMPORT_PATIENCE_MS = 30_000
 
-export const importUsers = command({
+export const importCommand = command({
   args: '<file>',
   text: 'add the users of a file, one JSON object a line',
   examples: [
@@ -36,13 +36,13 @@ can be run again. A line that cannot be imported is named, the others are import
 The fields of a line: id, email, username, roles, password or password_hash, email_verified, disabled, created_at,
 identities (provider, issuer, subject, email).`,
   options: {
-    from: value('--from <system>', 'read what this system exports', Object.keys(FORMATS)),
-    hashParameters: value('--hash-parameters <file>', 'the hash_config of a Firebase project'),
-    ids: value('--ids <file>', 'write which id each user has here'),
-    dryRun: flag('--dry-run', 'say what would happen, and change nothing'),
-    allOrNothing: flag('--all-or-nothing', 'import nobody if one user cannot be imported'),
-    withHashes: negativeFlag('--no-hashes', 'leave the hashes of passwords out'),
-    announces: negativeFlag('--no-events', 'send no user.created webhooks'),
+    from: option.choice('--from <system>', 'read what this system exports', Object.keys(FORMATS)),
+    hashParameters: option.text('--hash-parameters <file>', 'the hash_config of a Firebase project'),
+    ids: option.text('--ids <file>', 'write which id each user has here'),
+    dryRun: option.flag('--dry-run', 'say what would happen, and change nothing'),
+    allOrNothing: option.flag('--all-or-nothing', 'import nobody if one user cannot be imported'),
+    withHashes: option.unless('--no-hashes', 'leave the hashes of passwords out'),
+    announces: option.unless('--no-events', 'send no user.created webhooks'),
   },
   async run(call, file: string) {
     const { hashParameters, dryRun = false, allOrNothing = false, ...given } = call.options
@@ -52,11 +52,11 @@ identities (provider, issuer, subject, email).`,
     const config = call.loadConfig()
     const result = await call.withCore(
       async ({ core, logEvent }) => {
-        const { importUsers: importAll } = await import('./import/import-users.ts')
+        const { importUsers } = await import('./import/import-users.ts')
         const parameters = hashParameters === undefined ? undefined : readParameters(hashParameters)
         const format = given.from === undefined ? undefined : await FORMATS[given.from]?.()
         const options = { ...given, format, dryRun, allOrNothing, hashParameters: parameters }
-        const imported = await importAll(core, file, options)
+        const imported = await importUsers(core, file, options)
         if (imported.imported > 0 && !dryRun) logEvent('account_import', { count: imported.imported })
         return imported
       },
@@ -106,25 +106,25 @@ const importNotices = ({ imported, skipped, losses }: ImportResult): string[] =>
 /** An export reads all users as they were at one moment, for as long as that takes. */
 const EXPORT_TIMEOUT_MS = 3_600_000
 
-export const exportUsers = command({
+export const exportCommand = command({
   text: 'print all users, one JSON object a line, as svc users import takes them',
   examples: ['svc users export --output users.jsonl', 'svc users export --no-hashes | jq -r .email'],
   notes: 'The lines hold no sessions, second factors and passkeys: users sign in again where they are imported.',
   options: {
-    output: value('--output <file>', 'write to a new file that only its owner can read'),
-    withHashes: negativeFlag('--no-hashes', 'leave the hashes of passwords out'),
+    output: option.text('--output <file>', 'write to a new file that only its owner can read'),
+    withHashes: option.unless('--no-hashes', 'leave the hashes of passwords out'),
   },
   json: false,
   async run({ options: { output, withHashes }, loadConfig, withCore }) {
     const summary = await withCore(
       async ({ core }) => {
-        const exportAll = await core.userExport()
+        const exportUsers = await core.userExport()
         const progress = createTerminalProgress()
         // Both would write to the terminal.
         const isShown = output !== undefined || !process.stdout.isTTY
         let done = 0
         return writing(output, (write) =>
-          exportAll({
+          exportUsers({
             withHashes,
             async onPage(lines, users, total) {
               await write(lines)

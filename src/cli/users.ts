@@ -1,7 +1,7 @@
 import type { AccountEventName } from '../lib/account-event.ts'
 import { AppError } from '../lib/errors.ts'
 import type { User } from '../users/users.ts'
-import { type Argument, type CommandRow, command, flag, group, splitWords } from './command/command.ts'
+import { type Argument, command, type CommandRow, group, option, splitWords } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { printNotice } from './terminal/output.ts'
 import { confirm, requireTerminalOrYes } from './terminal/prompt.ts'
@@ -9,7 +9,7 @@ import { userToJson } from './user-output.ts'
 import { create, invite } from './users-create.ts'
 import { list, show } from './users-find.ts'
 import { resetLink, resetSecondFactor, setPassword } from './users-recover.ts'
-import { exportUsers, importUsers } from './users-transfer.ts'
+import { exportCommand, importCommand } from './users-transfer.ts'
 import { deliverNow, requireWebhooks } from './webhook-events.ts'
 
 interface ChangeRow<Given, Args extends Argument[]> extends Omit<CommandRow<Given, Args>, 'run'> {
@@ -52,8 +52,8 @@ With --stolen, or if the account is disabled, it gets no message, every link tha
 another address back ends, and so do all sessions. Also with the address that the account has.
 Without --verified a new address counts as not verified.`,
   options: {
-    verified: flag('--verified', 'you know that the address belongs to the user'),
-    stolen: flag('--stolen', 'other addresses of the account may belong to a thief'),
+    verified: option.flag('--verified', 'you know that the address belongs to the user'),
+    stolen: option.flag('--stolen', 'other addresses of the account may belong to a thief'),
   },
   event: 'email_change',
   apply: ({ recovery }, { id }, [email]: [string], options) => recovery.emailChanges.set(id, email, options),
@@ -134,7 +134,7 @@ const deletion = command({
   args: '<user>',
   text: 'delete an account permanently',
   examples: ['svc users delete ada@example.com', 'svc users delete ada --yes --deliver'],
-  options: { deliver: flag('--deliver', 'deliver the webhook from this command, not from the running service') },
+  options: { deliver: option.flag('--deliver', 'deliver the webhook from this command, not from the running service') },
   asks: true,
   async run(call, name: string) {
     requireTerminalOrYes(call)
@@ -163,7 +163,7 @@ export const users = group({
   notes: 'USER is an id, an email or a username.',
   commands: {
     'Find:': { list, show },
-    'New accounts:': { create, invite, import: importUsers, export: exportUsers },
+    'New accounts:': { create, invite, import: importCommand, export: exportCommand },
     'Change:': {
       'set-email': setEmail,
       'verify-email': verifyEmail,

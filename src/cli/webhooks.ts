@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { redactUrl } from '../lib/redact-url.ts'
 import { parseDuration, toTimestamp } from '../lib/time.ts'
 import type { DeliveryAttempt, OutboxEvent } from '../webhooks/webhooks.ts'
-import { type Call, command, flag, group, limit, parsed } from './command/command.ts'
+import { type Call, command, group, option } from './command/command.ts'
 import type { Core } from './command/with-core.ts'
 import { print, printJson, printList, printRecord } from './terminal/output.ts'
 import { countText } from './terminal/text.ts'
@@ -22,8 +22,8 @@ const list = command({
   text: 'list events and their state, the newest first',
   examples: ['svc webhooks list', 'svc webhooks list --failed --limit 500 --json | jq -r ".[].id"'],
   options: {
-    limit: limit('maximum number of events', 50),
-    failed: flag('--failed', 'only events that were given up'),
+    limit: option.limitOr(50, 'maximum number of events'),
+    failed: option.flag('--failed', 'only events that were given up'),
   },
   run: (call) =>
     call.withCore(async ({ core }) => {
@@ -88,13 +88,13 @@ const redeliver = command({
   ],
   notes: 'Events keep their ids, and the history of their attempts: svc webhooks show ID.',
   options: {
-    failed: flag('--failed', 'send every event that was given up, the oldest first'),
-    since: parsed(
+    failed: option.flag('--failed', 'send every event that was given up, the oldest first'),
+    since: option.parsed(
       '--since <duration>',
       'with --failed: only events that were given up within this time, such as 24h',
       parseSince,
     ),
-    deliver: flag('--deliver', 'deliver from this command, not from the running service'),
+    deliver: option.flag('--deliver', 'deliver from this command, not from the running service'),
   },
   async run(call, id: string | undefined) {
     const { failed, since } = call.options

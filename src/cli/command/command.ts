@@ -26,24 +26,7 @@ interface OptionRow<Value> {
   initial?: Value
 }
 
-export const flag = (flags: string, text: string): OptionRow<boolean | undefined> => ({ flags, text })
-
-/** The option is true unless its flag, which begins with `--no-`, is given. */
-export const negativeFlag = (flags: string, text: string): OptionRow<boolean> => ({ flags, text })
-
-export const value = (flags: string, text: string, choices?: readonly string[]): OptionRow<string | undefined> => ({
-  flags,
-  text,
-  ...(choices && { choices }),
-})
-
 type Parse<Value> = (text: string, earlier: Value | undefined) => Value
-
-export const parsed = <Value>(flags: string, text: string, parse: Parse<Value>): OptionRow<Value | undefined> => ({
-  flags,
-  text,
-  parse,
-})
 
 const MAX_LIMIT = 10_000
 
@@ -53,23 +36,47 @@ const parseLimit = (text: string): number => {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LIMIT}.`)
 }
 
-/** `--limit` is a maximum number of rows. */
-export const limit = <Initial extends number | undefined>(
-  text: string,
-  initial: Initial,
-): OptionRow<number | Initial> => ({
-  flags: '--limit <count>',
-  text,
-  parse: parseLimit,
-  ...(initial !== undefined && { initial }),
-})
-
 /** Splits words that are given one by one, with commas, or both. */
 export const splitWords = (texts: string[]): string[] => texts.flatMap((text) => text.split(','))
 
-/** The option can be repeated. */
-export const words = (flags: string, text: string): OptionRow<string[] | undefined> =>
-  parsed(flags, text, (given: string, earlier: string[] = []) => [...earlier, ...splitWords([given])])
+/** The kinds of options give their values a type. */
+export const option = {
+  flag: (flags: string, text: string): OptionRow<boolean | undefined> => ({ flags, text }),
+
+  /** The option is true unless its flag, which begins with `--no-`, is given. */
+  unless: (flags: string, text: string): OptionRow<boolean> => ({ flags, text }),
+
+  text: (flags: string, text: string): OptionRow<string | undefined> => ({ flags, text }),
+
+  choice: (flags: string, text: string, choices: readonly string[]): OptionRow<string | undefined> => ({
+    flags,
+    text,
+    choices,
+  }),
+
+  parsed: <Value>(flags: string, text: string, parse: Parse<Value>): OptionRow<Value | undefined> => ({
+    flags,
+    text,
+    parse,
+  }),
+
+  /** A repeated option adds to its words. */
+  words: (flags: string, text: string): OptionRow<string[] | undefined> => ({
+    flags,
+    text,
+    parse: (given, earlier = []) => [...earlier, ...splitWords([given])],
+  }),
+
+  /** `--limit` is a maximum number of rows. */
+  limit: (text: string): OptionRow<number | undefined> => ({ flags: '--limit <count>', text, parse: parseLimit }),
+
+  limitOr: (initial: number, text: string): OptionRow<number> => ({
+    flags: '--limit <count>',
+    text,
+    parse: parseLimit,
+    initial,
+  }),
+}
 
 /** A row's `run` gets these, before the arguments of the command. */
 export interface Call<Given> extends CommandContext {
@@ -109,7 +116,7 @@ export const command =
     const self = describe(parent.command(typeof args === 'string' ? `${name} ${args}` : name), row)
     if (typeof args !== 'string') self.argument(args.name, args.text, args.parse)
     const rows = Object.entries<OptionRow<unknown>>(options ?? {})
-    const names = rows.map(([key, option]) => [key, addOption(self, option)] as const)
+    const names = rows.map(([key, each]) => [key, addOption(self, each)] as const)
     if (json !== false) self.option('--json', 'print JSON')
     if (asks) self.option('--yes', 'do not ask for confirmation; required without a terminal')
     self.action((...given: unknown[]) => {
@@ -122,11 +129,11 @@ export const command =
   }
 
 const addOption = (to: Command, { flags, text, parse, choices, initial }: OptionRow<unknown>): string => {
-  const option = new Option(flags, text).default(initial)
-  if (choices) option.choices(choices)
-  if (parse) option.argParser(parse)
-  to.addOption(option)
-  return option.attributeName()
+  const added = new Option(flags, text).default(initial)
+  if (choices) added.choices(choices)
+  if (parse) added.argParser(parse)
+  to.addOption(added)
+  return added.attributeName()
 }
 
 const createCall = <Given>(self: Command, options: Given, context: CommandContext): Call<Given> => {

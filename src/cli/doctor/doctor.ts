@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { escapeControls } from '../../lib/control-characters.ts'
 import { AppError } from '../../lib/errors.ts'
 import { readOrigin } from '../../lib/origin.ts'
-import { command, value } from '../command/command.ts'
+import { command, option } from '../command/command.ts'
 import { printJson, printPainted } from '../terminal/output.ts'
 import { createPaint } from '../terminal/text.ts'
 import type { Finding } from './findings.ts'
@@ -25,7 +25,7 @@ export const doctor = command({
     'svc doctor https://example.com',
     'svc doctor https://example.com --ca authority.pem --json',
   ],
-  options: { ca: value('--ca <file>', 'trust the certificates in this file, too (PEM)') },
+  options: { ca: option.text('--ca <file>', 'trust the certificates in this file, too (PEM)') },
   async run({ options: { ca }, json, loadConfig }, url: string | undefined) {
     const config = loadConfig()
     const origin = url ?? config.baseUrl ?? `http://localhost:${config.port}`

@@ -7,7 +7,7 @@ import { countText, safeText } from '../terminal/text.ts'
 import { openIdsFile, openImportFile } from './files.ts'
 import { type Format, type Loss, toFields, valuesOf } from './from/format.ts'
 import { readJsonLines } from './json.ts'
-import { type Entry, type Staged, stageUsers } from './stage-users.ts'
+import { type ReadUser, type Staged, stageUsers } from './stage-users.ts'
 import { checkUsers, type ImportCounts, type WriteUsersDeps, writeUsers } from './write-users.ts'
 
 export interface ImportOptions {
@@ -71,7 +71,7 @@ const createReader = (
   { oauth }: Core,
   userImport: UserImport,
   { format, hashParameters, withHashes }: ImportOptions,
-): ((value: unknown) => Promise<Entry | undefined>) => {
+): ((value: unknown) => Promise<ReadUser | undefined>) => {
   const withoutHashes = !withHashes
   if (!format) {
     return async (value) => {

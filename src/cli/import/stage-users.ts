@@ -4,7 +4,7 @@ import type { ImportedUser } from '../../users/users.ts'
 import type { Loss } from './from/format.ts'
 import type { Item } from './json.ts'
 
-export interface Entry {
+export interface ReadUser {
   user: ImportedUser
   losses: Loss[]
 }
@@ -12,7 +12,7 @@ export interface Entry {
 interface StageUsersDeps {
   staging: Staging
   /** Gives undefined for an entry that is no user; throws `unprocessable` for a user who cannot be imported. */
-  read: (value: unknown) => Promise<Entry | undefined>
+  read: (value: unknown) => Promise<ReadUser | undefined>
   onProblem: (number: number, problem: string) => void
   onItem: () => void
 }
