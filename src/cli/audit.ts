@@ -4,7 +4,7 @@ import { toJsonText } from '../lib/control-characters.ts'
 import { MAX_DATE_MS, parseDuration } from '../lib/time.ts'
 import { readTimestamp } from '../lib/timestamp.ts'
 import { isUuid } from '../lib/uuid.ts'
-import { type Call, command, group, option } from './command/command.ts'
+import { type Call, command, group, option, type ValuesOf } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { writing } from './terminal/output-file.ts'
 import { printNotice } from './terminal/output.ts'
@@ -35,11 +35,7 @@ const SELECTION = {
   ),
 }
 
-interface Selection {
-  user: string | undefined
-  type: string | undefined
-  since: Since | undefined
-}
+type Selection = ValuesOf<typeof SELECTION>
 
 /** Refuses an unknown type: a misspelt one would find nothing. */
 const requireType = async ({ options: { type }, usageError }: Call<Selection>): Promise<AuditType | undefined> => {

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { redactUrl } from '../lib/redact-url.ts'
 import { parseDuration, toTimestamp } from '../lib/time.ts'
 import type { DeliveryAttempt, OutboxEvent } from '../webhooks/webhooks.ts'
-import { type Call, command, group, option } from './command/command.ts'
+import { type Call, command, group, option, type ValuesOf } from './command/command.ts'
 import type { Core } from './command/with-core.ts'
 import { print, printJson, printList, printRecord } from './terminal/output.ts'
 import { countText } from './terminal/text.ts'
@@ -72,11 +72,17 @@ const parseSince = (text: string): number => {
   throw new InvalidArgumentError('It must be a duration such as 30m, 24h or 1h30m.')
 }
 
-interface RedeliverOptions {
-  failed: boolean | undefined
-  since: number | undefined
-  deliver: boolean | undefined
+const REDELIVERY = {
+  failed: option.flag('--failed', 'send every event that was given up, the oldest first'),
+  since: option.parsed(
+    '--since <duration>',
+    'with --failed: only events that were given up within this time, such as 24h',
+    parseSince,
+  ),
+  deliver: option.flag('--deliver', 'deliver from this command, not from the running service'),
 }
+
+type RedeliverCall = Call<ValuesOf<typeof REDELIVERY>>
 
 const redeliver = command({
   args: '[id]',
@@ -87,15 +93,7 @@ const redeliver = command({
     'svc webhooks redeliver --failed --since 24h',
   ],
   notes: 'Events keep their ids, and the history of their attempts: svc webhooks show ID.',
-  options: {
-    failed: option.flag('--failed', 'send every event that was given up, the oldest first'),
-    since: option.parsed(
-      '--since <duration>',
-      'with --failed: only events that were given up within this time, such as 24h',
-      parseSince,
-    ),
-    deliver: option.flag('--deliver', 'deliver from this command, not from the running service'),
-  },
+  options: REDELIVERY,
   async run(call, id: string | undefined) {
     const { failed, since } = call.options
     if (id !== undefined && failed) call.usageError('give the id of an event or --failed, not both')
@@ -110,7 +108,7 @@ const redeliver = command({
   },
 })
 
-const redeliverOne = async ({ webhooks: events }: Core, id: string, call: Call<RedeliverOptions>): Promise<void> => {
+const redeliverOne = async ({ webhooks: events }: Core, id: string, call: RedeliverCall): Promise<void> => {
   const { deliver } = call.options
   await events.redeliver(id)
   if (deliver) await events.deliverDue()
@@ -120,7 +118,7 @@ const redeliverOne = async ({ webhooks: events }: Core, id: string, call: Call<R
   await call.result(eventToJson(event), `${event.type} ${id}: ${outcome}.`)
 }
 
-const redeliverFailed = async ({ webhooks: events, clock }: Core, call: Call<RedeliverOptions>): Promise<void> => {
+const redeliverFailed = async ({ webhooks: events, clock }: Core, call: RedeliverCall): Promise<void> => {
   const { since, deliver } = call.options
   const ids = await events.redeliverFailed(since === undefined ? 0 : Math.max(0, clock.now() - since))
   const count = countText(ids.length, 'failed event')

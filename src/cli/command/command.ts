@@ -26,6 +26,11 @@ interface OptionRow<Value> {
   initial?: Value
 }
 
+/** The values that options get. */
+export type ValuesOf<Options> = {
+  [Name in keyof Options]: Options[Name] extends OptionRow<infer Value> ? Value : never
+}
+
 type Parse<Value> = (text: string, earlier: Value | undefined) => Value
 
 const MAX_LIMIT = 10_000

@@ -32,7 +32,8 @@ const CURES = {
   // These are about cookies.
   cookies_lost: 'Pass the header Cookie unchanged, to svc and to the application.',
   cookies_renamed: 'Pass the header Cookie unchanged: take away what renames cookies or adds a prefix.',
-  set_cookie_lost: 'Pass every header Set-Cookie of svc on. In nginx: take away proxy_hide_header Set-Cookie.',
+  set_cookie_lost:
+    'Pass each header Set-Cookie of svc on as a header of its own. In nginx: take away proxy_hide_header Set-Cookie.',
   set_cookie_changed:
     'Pass the header Set-Cookie unchanged: take away what changes paths, domains or flags. In nginx: proxy_cookie_path, proxy_cookie_domain, proxy_cookie_flags.',
   cookies_not_secure: 'Leave the flag Secure on cookies: take away what removes it.',

@@ -218,6 +218,23 @@ const codes = (...cookies: string[]) =>
 describe('svc doctor finds through the address', () => {
   const LONE: [code: string, what: string, meddling: Meddling, env?: Environment][] = [
     [
+      'set_cookie_lost',
+      'cookies come in one header',
+      {
+        response: (headers) => ({
+          ...headers,
+          ...(headers['set-cookie'] && { 'set-cookie': headers['set-cookie'].join(', ') }),
+        }),
+      },
+    ],
+    [
+      'cookies_renamed',
+      'their names come in capitals',
+      {
+        request: (headers) => ({ ...headers, ...(headers.cookie && { cookie: headers.cookie.toUpperCase() }) }),
+      },
+    ],
+    [
       'proxy_not_trusted',
       'the proxy is another than those of SVC_TRUST_PROXY',
       {
@@ -371,5 +388,6 @@ describe('svc doctor finds through the address', () => {
     assert.deepEqual(codes('a_one', 'b_two', 'other'), [])
     assert.deepEqual(codes('a_one'), ['cookies_lost'])
     assert.deepEqual(codes('other', 'a_one', 'x_b_two'), ['cookies_renamed'])
+    assert.deepEqual(codes('A_ONE', 'b_two'), ['cookies_renamed'])
   })
 })
