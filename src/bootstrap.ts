@@ -5,7 +5,7 @@ import { openSecretFile } from './config/root-secret.ts'
 import { logAvailability } from './lib/availability-log.ts'
 import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
-import type { Log } from './lib/log.ts'
+import { flushLog, type Log } from './lib/log.ts'
 import { createSideThread, type SideThread } from './lib/side-thread.ts'
 import { systemClock } from './lib/time.ts'
 import { requireNoUnfinishedCopy } from './storage/copy/marker.ts'
@@ -79,7 +79,15 @@ const openSqliteFile = async (file: string, { log, ...options }: FileOptions = {
     ...options,
     onFailure: (error) => log?.error({ err: error }, 'database upkeep failed'),
     onChange: logAvailability(log),
+    onLostSync: (error) => void endAfterLostSync(error, log),
   })
+}
+
+/** Ends at once, without closing the database, which would move a log that may be incomplete into its file. */
+const endAfterLostSync = async (error: Error, log: Log | undefined): Promise<void> => {
+  log?.error({ err: error }, 'a sync to disk failed: svc ends, and its next start goes on from what is on disk')
+  if (log) await flushLog(log)
+  process.exit(1)
 }
 
 const bootstrapServer = async ({ config, log, patienceMs }: BootstrapDeps): Promise<Bootstrapped> => {

@@ -2,11 +2,10 @@ import { availableParallelism } from 'node:os'
 import type { AuditType } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
-import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
-import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
-import { findKnownSince } from './browsers/known-since-store.ts'
+import { deleteKnownBrowsers, endTrust, findKnownSince } from './sign-in/known-browser-store.ts'
+import { createKnownBrowsers, type KnownBrowsers } from './sign-in/known-browsers.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
-import { foreignHashBytesOf } from './config/hash-memory.ts'
+import { foreignHashBytes } from './config/hash-memory.ts'
 import { type CoreOnDemand, createCoreOnDemand } from './core-on-demand.ts'
 import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
@@ -21,12 +20,12 @@ import type { MailSettings } from './mail/mail-settings.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
 import { deleteIdentity, lockIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
-import type { FirstFactorDeps } from './recovery/first-factor.ts'
-import { createLinks } from './recovery/links.ts'
-import { createMailLimits } from './recovery/mail-limits.ts'
-import { createNotify } from './recovery/notices.ts'
-import { createRecovery, type Recovery } from './recovery/recovery.ts'
-import { createPendingSignIns, type PendingSignIns } from './second-factor/pending-sign-ins.ts'
+import type { FirstFactorDeps } from './links/first-factor.ts'
+import { createLinks } from './links/issued-links.ts'
+import { createMailLimits } from './links/mail-limits.ts'
+import { createNotify } from './links/notices.ts'
+import { createRecovery, type Recovery } from './links/links.ts'
+import { createPendingSignIns, type PendingSignIns } from './sign-in/pending-sign-ins.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import {
   countPasskeysOfUser,
@@ -42,20 +41,20 @@ import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-key
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
-import { createEmailDomains, type EmailDomains } from './users/email-domains.ts'
-import type { Notify } from './users/account-notice.ts'
-import { createMakeInvited } from './users/invitable-account.ts'
-import { createEnterInvited } from './users/invited-account.ts'
-import { createSecurityEvents } from './users/security-events.ts'
-import { createTakeOver } from './users/take-over.ts'
-import { endPendingSignIns, endPendingSignInsAfter } from './users/sign-in-generation-store.ts'
-import { siteNames } from './users/password-names.ts'
-import { createPasswordRules } from './users/password-rules.ts'
-import { createPasswords, type HashCost, type Passwords } from './users/passwords.ts'
-import { createHasPassword } from './users/usable-password.ts'
-import { findUserId } from './users/user-store.ts'
-import { createUsers, type Users } from './users/users.ts'
-import { createMarkVerified } from './users/verified-email.ts'
+import { createEmailDomains, type EmailDomains } from './accounts/email-domains.ts'
+import type { Notify } from './accounts/account-notice.ts'
+import { createMakeInvited } from './accounts/invitable-account.ts'
+import { createEnterInvited } from './accounts/invited-account.ts'
+import { createSecurityEvents } from './accounts/security-events.ts'
+import { createTakeOver } from './accounts/take-over.ts'
+import { endPendingSignIns, endPendingSignInsAfter } from './accounts/sign-in-generation-store.ts'
+import { siteNames } from './accounts/passwords/password-names.ts'
+import { createPasswordRules } from './accounts/passwords/password-rules.ts'
+import { createPasswords, type HashCost, type Passwords } from './accounts/passwords/passwords.ts'
+import { createHasPassword } from './accounts/passwords/usable-password.ts'
+import { findUserId } from './accounts/user-store.ts'
+import { createUsers, type Users } from './accounts/accounts.ts'
+import { createMarkVerified } from './accounts/verified-email.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
 export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick<Bootstrapped, 'sideThread'>> {
@@ -146,8 +145,8 @@ export const createCore = (deps: CoreDeps): Core => {
 
   const { accessTokenLifetimeMs } = config
   const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs, recordEvent })
-  // Where each worker has a core to keep busy, it signs by itself.
-  const sign = createSigner(availableParallelism() > config.workers ? sideThread : undefined)
+  // On one core, a thread would only take its time from the event loop.
+  const sign = createSigner(availableParallelism() > 1 ? sideThread : undefined)
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences, sign })
   const hasFactors: FirstFactorDeps['hasFactors'] = async (queries, userId) => {
     const { codes, passkeys } = await secondFactors.find(userId, queries)
@@ -239,7 +238,7 @@ export const createCore = (deps: CoreDeps): Core => {
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
     cost: hashCost ?? config.argon2,
-    foreignBytes: foreignHashBytesOf(config),
+    foreignBytes: foreignHashBytes(),
     onHash,
   })
   const requireGoodPassword = createPasswordRules({
@@ -396,7 +395,10 @@ export const createCore = (deps: CoreDeps): Core => {
 const blocklistOnDemand = ({ passwordBlocklistFile: file, passwordMinLength: minLength }: Config) =>
   file === undefined
     ? undefined
-    : onDemand(async () => (await import('./users/blocklist/blocklist.ts')).createBlocklist({ file, minLength }), 'has')
+    : onDemand(
+        async () => (await import('./accounts/passwords/blocklist/blocklist.ts')).createBlocklist({ file, minLength }),
+        'has',
+      )
 
 const linkLifetimes = ({ resetTtlMs, verifyTtlMs, inviteTtlMs }: Config) => ({
   resetMs: resetTtlMs,

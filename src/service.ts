@@ -10,9 +10,8 @@ import { randomToken } from './lib/secrets.ts'
 import { type Clock, withTimeout } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import type { Snapshot } from './metrics/registry.ts'
 import { once, onDemand } from './lib/on-demand.ts'
-import type { Frame } from './pages/frame.ts'
+import type { Frame } from './pages/site/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation } from './storage/cleanup.ts'
 import { createCleanupTime } from './storage/cleanup-time.ts'
@@ -29,10 +28,8 @@ interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost'> {
 
 /** A process that serves: the core with HTTP, metrics and cleanup around it. */
 export interface Service {
-  /** Begins to listen; resolves to the address as a URL. A worker of a supervisor shares its port with the others. */
-  start(options?: { sharesPort?: boolean }): Promise<string>
-  /** What this process has counted; undefined where metrics are off. */
-  measure(): Promise<Snapshot | undefined>
+  /** Begins to listen; resolves to the address as a URL. */
+  start(): Promise<string>
   /** Reports that it is not ready, finishes the requests under way, and closes the database. */
   stop(drainMs?: number): Promise<void>
 }
@@ -86,13 +83,15 @@ export const createService = async ({
   })
   await core.signingKeys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without them.
-  const [{ createServer }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] = await Promise.all([
-    import('./http/server.ts'),
-    import('./http/preload.ts'),
-    import('./http/transport/listen.ts'),
-    import('./http/transport/graceful-shutdown.ts'),
-    import('./pages/frame.ts'),
-  ])
+  const [{ createServer }, { application }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] =
+    await Promise.all([
+      import('./http/server.ts'),
+      import('./web/routes.ts'),
+      import('./web/preload.ts'),
+      import('./http/transport/listen.ts'),
+      import('./http/transport/graceful-shutdown.ts'),
+      import('./pages/site/frame.ts'),
+    ])
   const idempotency: Idempotency = onDemand(
     async () => {
       const { createIdempotency } = await import('./api-keys/idempotency.ts')
@@ -106,16 +105,20 @@ export const createService = async ({
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
   let resealing = Promise.resolve()
-  const server = createServer({
-    ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
-    rootSecret,
-    isStopping: () => isStopping,
-    async requireReady() {
-      if (isStopping)
-        throw new AppError('unavailable', 'The service is stopping.', { reason: 'stopping', retryAfterSeconds: 1 })
-      await db.requireHealthy()
+  const server = createServer(
+    {
+      ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
+      rootSecret,
+      isStopping: () => isStopping,
+      async requireReady() {
+        if (isStopping)
+          throw new AppError('unavailable', 'The service is stopping.', { reason: 'stopping', retryAfterSeconds: 1 })
+        await db.requireHealthy()
+      },
     },
-  })
+    application,
+  )
+
   const shutdown = createGracefulShutdown(server)
   const cleanup = createJobs(serving)
   metrics?.readFrom({
@@ -129,10 +132,9 @@ export const createService = async ({
   })
 
   return {
-    async start({ sharesPort = false } = {}) {
-      // The supervisor of several workers reports for all of them.
-      if (!sharesPort) await metrics?.start()
-      const address = await listen(server, listenOptions(config, sharesPort))
+    async start() {
+      await metrics?.start()
+      const address = await listen(server, config)
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       // What cannot be loaded is tried again by the request that needs it.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
@@ -142,8 +144,6 @@ export const createService = async ({
       cleanup.start()
       return address
     },
-
-    measure: async () => metrics?.snapshot(),
 
     async stop(drainMs = config.drainMs) {
       isStopping = true
@@ -279,9 +279,3 @@ const createReservation = (db: Core['db'], clock: Clock) => {
   const holder = randomToken(9)
   return (lease: Reservation): Promise<boolean> => takeLease(db, { ...lease, holder, nowMs: clock.now() })
 }
-
-/**
- * On Linux each worker has a socket of its own, and the kernel deals out connections; elsewhere they share one socket.
- */
-const listenOptions = ({ host, port }: Config, sharesPort: boolean) =>
-  sharesPort && process.platform === 'linux' ? { host, port, reusePort: true } : { host, port }

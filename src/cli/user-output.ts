@@ -1,7 +1,7 @@
 import { toTimestamp } from '../lib/time.ts'
 import type { LinkedIdentity } from '../oauth/oauth.ts'
 import type { AccountFactors } from '../second-factor/second-factors.ts'
-import type { User } from '../users/users.ts'
+import type { User } from '../accounts/accounts.ts'
 import type { Core } from './command/with-core.ts'
 import type { Column } from './terminal/table.ts'
 import { countText, safeText, timestampOrNull, toMinute } from './terminal/text.ts'

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { isUuid } from '../lib/uuid.ts'
-import type { User, UserFilter } from '../users/users.ts'
+import type { User, UserFilter } from '../accounts/accounts.ts'
 import { command, option } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { printJson, printRecord } from './terminal/output.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
-import type { RemovedFactors, User } from '../users/users.ts'
+import type { RemovedFactors, User } from '../accounts/accounts.ts'
 import { command, option } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'

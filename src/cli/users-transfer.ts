@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
-import type { ExportSummary } from '../users/users.ts'
+import type { ExportSummary } from '../accounts/accounts.ts'
 import { command, option } from './command/command.ts'
 import type { Format } from './import/from/format.ts'
 import type { ImportResult } from './import/import-users.ts'

@@ -1,6 +1,6 @@
 import type { AccountEventName } from '../lib/account-event.ts'
 import { AppError } from '../lib/errors.ts'
-import type { User } from '../users/users.ts'
+import type { User } from '../accounts/accounts.ts'
 import { type Argument, command, type CommandRow, group, option, splitWords } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
 import { printNotice } from './terminal/output.ts'

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { isAudience } from '../lib/audience.ts'
 import { isNetwork } from '../lib/network.ts'
 import { readOrigin } from '../lib/origin.ts'
@@ -35,11 +34,6 @@ export const wholeNumber = (least: number, most: number) =>
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     return number >= least && number <= most ? number : undefined
   })
-
-/** A number of processes. `auto` counts the cores that this process may use. */
-export const processes = parser('"auto" (one for each core) or a whole number from 1 to 256', (text) =>
-  text === 'auto' ? Math.min(256, availableParallelism()) : wholeNumber(1, 256).parse(text),
-)
 
 /** A duration in Go's notation (`lib/time.ts`), in whole milliseconds. */
 export const duration = (maxMs = Number.MAX_SAFE_INTEGER, maxText = '') =>

@@ -18,7 +18,6 @@ import {
   type Parser,
   previousRootSecret,
   printable,
-  processes,
   rootSecret,
   secretText,
   timeout,
@@ -85,12 +84,6 @@ export const SETTINGS = {
     description: 'Maximum number of open connections in each process. Further connections are closed unread.',
     defaultValue: '10000',
     ...wholeNumber(1, 1_000_000),
-  }),
-  workers: setting({
-    name: 'SVC_WORKERS',
-    description: 'Number of worker processes that share the port. A supervisor process replaces workers that die.',
-    defaultValue: '1',
-    ...processes,
   }),
   database: setting({
     name: 'SVC_DATABASE_URL',
@@ -318,7 +311,7 @@ export const SETTINGS = {
   hashesAtOnce: setting({
     name: 'SVC_HASHES_AT_ONCE',
     description: 'Number of password hashes that each process computes at the same time.',
-    defaultText: 'the number of cores, divided among the workers',
+    defaultText: 'the number of cores',
     ...wholeNumber(1, 1024),
   }),
   hashQueue: setting({

@@ -23,15 +23,15 @@ interface Destination {
   flush?(onWritten?: () => void): void
 }
 
-/** Creates a log of JSON lines, each with the facts `of` the process; `createPrettyStream` makes them readable. */
-export const createLog = (level: LogLevel, destination: Destination, of: object = {}): Log => {
+/** Creates a log of JSON lines; `createPrettyStream` makes them readable. */
+export const createLog = (level: LogLevel, destination: Destination): Log => {
   const isLevelEnabled = (it: LogLevel): boolean => LOG_LEVELS.indexOf(it) >= LOG_LEVELS.indexOf(level)
 
   const writeAt = (at: LogLevel): Write => {
     if (!isLevelEnabled(at)) return () => {}
     return (first: object | string, message?: string) => {
       const [facts, text] = typeof first === 'string' ? [{}, first] : [first, message]
-      destination.write(toLine({ level: at, time: timestampNow(), ...of, ...factsOf(facts), message: text }))
+      destination.write(toLine({ level: at, time: timestampNow(), ...factsOf(facts), message: text }))
     }
   }
 

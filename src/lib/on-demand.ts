@@ -6,6 +6,23 @@ type OnDemand<T, Name extends keyof T> = {
     : never
 }
 
+/**
+ * A subject whose files are loaded with the first call of one of its functions, as `onDemand` does it for some of them.
+ * Its functions cannot be listed or spread before it is loaded.
+ */
+export const loadedOnDemand = <T extends object>(load: () => Promise<T>): OnDemand<T, keyof T> => {
+  const loadedOnce = once(load)
+  const get = (_: object, name: string) => {
+    // Only a promise has it: `await` asks for it.
+    if (name === 'then') return undefined
+    return async (...args: unknown[]) => {
+      const loaded = (await loadedOnce()) as Record<string, (...args: unknown[]) => unknown>
+      return loaded[name]?.(...args)
+    }
+  }
+  return new Proxy({}, { get }) as OnDemand<T, keyof T>
+}
+
 /** What is loaded with the first call, and handed to all. What cannot be loaded is tried again with the next call. */
 export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined

@@ -46,7 +46,7 @@ const takesName = (thrown: unknown): boolean =>
   succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
 
 /**
- * THE table of limits, but for those of messages (`recovery/mail-limits.ts`) and of wrong codes
+ * THE table of limits, but for those of messages (`links/mail-limits.ts`) and of wrong codes
  * (`second-factor/code-limits.ts`). docs/operate.md has all of them, and docs/decisions/004-rate-limits.md says why they
  * are as they are.
  */

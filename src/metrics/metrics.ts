@@ -2,7 +2,7 @@ import type { Log } from '../lib/log.ts'
 import { type Counts, createCounts } from './counts.ts'
 import { createMetricsListener, type MetricsListener } from './listener.ts'
 import { addReadings, type MetricsSources } from './readings.ts'
-import { createRegistry, type Snapshot, takeSnapshot } from './registry.ts'
+import { createRegistry } from './registry.ts'
 
 interface MetricsDeps {
   version: string
@@ -17,19 +17,16 @@ interface MetricsDeps {
 export interface Metrics extends Counts, MetricsListener {
   /** To be called once, before the first scrape. */
   readFrom(sources: MetricsSources): void
-  /** The metrics of this process, for a supervisor that adds up several. */
-  snapshot(): Promise<Snapshot>
 }
 
 /** To be imported only when metrics are on: the library takes long to load. */
 export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps): Metrics => {
-  const registry = createRegistry({ version, serving: 1 })
+  const registry = createRegistry(version)
   const { contentType } = registry
 
   return {
     ...createCounts(registry, providers),
     readFrom: (sources) => addReadings(registry, sources),
-    snapshot: () => takeSnapshot(registry),
     ...createMetricsListener({ log, host, port, contentType, read: () => registry.metrics() }),
   }
 }

@@ -12,8 +12,6 @@ export interface MetricsSources {
 interface Description {
   name: string
   help: string
-  /** How the values of several processes are combined: `sum` by default. */
-  aggregator?: 'sum' | 'min' | 'max'
 }
 
 /** Adds the metrics whose values are read at each scrape. */
@@ -21,7 +19,6 @@ export const addReadings = (registry: Registry, { hashQueue, database }: Metrics
   /** A gauge of one number. Without a number it has no value. */
   const gauge = (description: Description, read: () => Awaitable<number | undefined>) =>
     new Gauge({
-      aggregator: 'sum',
       ...description,
       registers: [registry],
       async collect() {
@@ -77,7 +74,6 @@ const addDatabase = (gauge: AddGauge, probe: DatabaseProbe): void => {
     {
       name: 'svc_database_up',
       help: 'Whether the database can be read and written: 1 or 0. Without an answer in time, 0.',
-      aggregator: 'min',
     },
     async () => ((await probe()).isUp ? 1 : 0),
   )
@@ -105,14 +101,13 @@ const addDatabase = (gauge: AddGauge, probe: DatabaseProbe): void => {
 
 type Load = NonNullable<Awaited<ReturnType<DatabaseProbe>>['outbox']>
 
-/** Every process reads the same database, so the maximum of their values is the value. */
 const addOutbox = (
   gauge: AddGauge,
   read: () => Promise<Load | undefined>,
   { open, due }: Record<'open' | 'due', Description>,
 ): void => {
-  gauge({ ...open, aggregator: 'max' }, async () => (await read())?.open)
-  gauge({ ...due, aggregator: 'max' }, async () => {
+  gauge(open, async () => (await read())?.open)
+  gauge(due, async () => {
     const load = await read()
     return load && load.overdueMs / 1000
   })

@@ -1,4 +1,4 @@
-import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { Proof } from '../sign-in/amr.ts'
 import type { ProviderProfile } from './profile.ts'
 
 /** A sign-in at a provider that has begun and not ended yet. */
@@ -19,8 +19,8 @@ export interface AuthorizationFlow {
   userId?: string | undefined
   /** For `confirm`: `mfa` where the provider alone is not enough. */
   acr?: 'mfa' | undefined
-  /** The link, for `enter`. `proved`: the `amr` of a user who has proved the second factor of its account before. */
-  entry?: { purpose: string; token: string; proved?: readonly AuthenticationMethod[] | undefined } | undefined
+  /** The link, for `enter`. `proved`: the second factor of its account, which the user has proved before. */
+  entry?: { purpose: string; token: string; proved?: Proof | undefined } | undefined
   /** What is connected at the end, where the user proves with this provider that an account is theirs. */
   pendingLink?: PendingLink | undefined
 }
@@ -29,8 +29,8 @@ export type NewAuthorizationFlow = Omit<AuthorizationFlow, 'id' | 'startedAtMs'>
 
 /** A provider account that is connected to a user's account as soon as its owner proves that the account is theirs. */
 export interface PendingLink {
-  /** Of its row in `pending_links`; undefined for a link that svc sealed before there were such rows. */
-  id: string | undefined
+  /** The id of its row in `pending_links`. */
+  id: string
   profile: ProviderProfile
   userId: string
   /** The profile counts for ten minutes from then, however often the user tries. */

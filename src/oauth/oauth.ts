@@ -5,21 +5,21 @@ import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import type { EmailDomains } from '../users/email-domains.ts'
-import type { Notify } from '../users/account-notice.ts'
-import type { EnterInvited } from '../users/invited-account.ts'
-import type { ProviderProof } from '../users/provider-proof.ts'
-import type { ApplySecurityEvent } from '../users/security-events.ts'
-import type { TakeOver } from '../users/take-over.ts'
-import type { HasPassword } from '../users/usable-password.ts'
-import type { Users } from '../users/users.ts'
-import type { MarkVerified } from '../users/verified-email.ts'
+import type { EmailDomains } from '../accounts/email-domains.ts'
+import type { Notify } from '../accounts/account-notice.ts'
+import type { EnterInvited } from '../accounts/invited-account.ts'
+import type { ApplySecurityEvent } from '../accounts/security-events.ts'
+import type { TakeOver } from '../accounts/take-over.ts'
+import type { HasPassword } from '../accounts/passwords/usable-password.ts'
+import type { Users } from '../accounts/accounts.ts'
+import type { MarkVerified } from '../accounts/verified-email.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
 import type { AccountProof } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
+import type { OfferedProvider } from './offer.ts'
 import type { ProviderProfile } from './profile.ts'
 import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
@@ -33,7 +33,6 @@ export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink 
 export type { Disconnection, LinkedIdentity } from './disconnection.ts'
 export type { ExistingAccount } from './existing-account.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
-export { amrOf } from './provider-factor.ts'
 export type { ProviderProfile } from './profile.ts'
 export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
@@ -77,7 +76,7 @@ export interface OAuth {
 
   // The connections of an account.
   /** For an account that the user proves in another way: `use` may connect the provider account to it. */
-  offer<T>(profile: ProviderProfile, caller: Caller, use: (proof: ProviderProof) => Promise<T>): Promise<T>
+  offer<T>(profile: ProviderProfile, caller: Caller, use: (offered: OfferedProvider) => Promise<T>): Promise<T>
   link(profile: ProviderProfile, session: OwnSession, caller: Caller): Promise<void>
   /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
   unlink(identityId: string, session: OwnSession, caller: Caller): Promise<string>

@@ -1,13 +1,29 @@
 import type { Caller } from '../lib/caller.ts'
+import type { Email } from '../lib/email-address.ts'
 import { isUniqueViolation, type Transaction } from '../storage/database.ts'
-import type { ProviderProof } from '../users/provider-proof.ts'
+import { type ProviderProof, type ProviderFactor, proofOfProvider } from './provider-factor.ts'
 import { type ConnectDeps, linkedEvent } from './connect.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentity, insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile } from './profile.ts'
 
+/** An account at a provider, whose owner has just signed in there. */
+export interface OfferedProvider {
+  proof: ProviderProof
+  /** Both are the provider's name in the settings. */
+  method: string
+  provider: string
+  verifiedEmail: Email | undefined
+  /** Connects it to a user whose row the transaction has locked; `conflict` where another user has it. */
+  connect: (transaction: Transaction, userId: string) => Promise<void>
+}
+
+interface OfferDeps extends Omit<ConnectDeps, 'db'> {
+  factorOf: (profile: ProviderProfile) => ProviderFactor
+}
+
 /** Offers a provider account for a transaction of another subject, which may connect it. */
-export const createOffer = ({ clock, notify, recordEvent, labelOf }: Omit<ConnectDeps, 'db'>) => {
+export const createOffer = ({ clock, notify, recordEvent, labelOf, factorOf }: OfferDeps) => {
   const connect = async (
     transaction: Transaction,
     profile: ProviderProfile,
@@ -24,10 +40,17 @@ export const createOffer = ({ clock, notify, recordEvent, labelOf }: Omit<Connec
     await recordEvent(transaction, linkedEvent(identity), caller)
   }
 
-  return async <T>(profile: ProviderProfile, caller: Caller, use: (proof: ProviderProof) => Promise<T>): Promise<T> => {
+  return async <T>(
+    profile: ProviderProfile,
+    caller: Caller,
+    use: (offered: OfferedProvider) => Promise<T>,
+  ): Promise<T> => {
     try {
+      const { provider } = profile
       return await use({
-        method: profile.provider,
+        proof: proofOfProvider(factorOf(profile)),
+        method: provider,
+        provider,
         verifiedEmail: profile.emailVerified ? profile.email : undefined,
         connect: (transaction, userId) => connect(transaction, profile, { userId, caller }),
       })

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/time.ts'
-import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { Proof } from '../sign-in/amr.ts'
 import type { ProviderProfile } from './profile.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 
@@ -26,5 +26,8 @@ export const createProviderFactor =
     return setting === 'claims' && isFresh ? 'proved' : 'asked'
   }
 
-export const amrOf = (factor: ProviderFactor): readonly AuthenticationMethod[] =>
-  factor === 'proved' ? ['fed', 'mfa'] : ['fed']
+export type ProviderProof = Extract<Proof, 'provider' | 'provider_with_factor'>
+
+/** What a sign-in with the provider proves. */
+export const proofOfProvider = (factor: ProviderFactor): ProviderProof =>
+  factor === 'proved' ? 'provider_with_factor' : 'provider'

@@ -1,16 +1,17 @@
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
-import { findUserByEmail, findUserById, lockUser, lockUserToChange, type UserRecord } from '../users/user-store.ts'
-import type { EmailDomains } from '../users/email-domains.ts'
-import type { MarkVerified } from '../users/verified-email.ts'
+import { findUserByEmail, findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
+import type { EmailDomains } from '../accounts/email-domains.ts'
+import type { MarkVerified } from '../accounts/verified-email.ts'
+import { amrOf } from '../sign-in/amr.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
 import { createFirstSignIn, type FirstSigner, type FirstSignInDeps } from './first-sign-in.ts'
 import { findIdentity, type Identity, lockIdentity } from './identity-store.ts'
 import type { ProviderProfile } from './profile.ts'
 import { createVerifyIfSame } from './verified-by-provider.ts'
-import { amrOf, type ProviderFactor } from './provider-factor.ts'
+import { type ProviderFactor, proofOfProvider } from './provider-factor.ts'
 import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
 
 export interface SignInDeps extends FirstSignInDeps {
@@ -72,7 +73,7 @@ export const createSignIn = (deps: SignInDeps) => {
 
   const grantOf = (profile: ProviderProfile, { identity }: Connection) => ({
     ...grantBy(identity),
-    amr: amrOf(deps.factorOf(profile)),
+    amr: amrOf(proofOfProvider(deps.factorOf(profile))),
   })
 
   const { tryToCreateAccount, tryToEnter } = createFirstSignIn(deps)

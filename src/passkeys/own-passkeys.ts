@@ -3,11 +3,12 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { OwnSession, SessionRules } from '../sessions/sign-in-grant.ts'
+import { amrOf } from '../sign-in/amr.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import type { Notify } from '../users/account-notice.ts'
-import type { ApplySecurityEvent } from '../users/security-events.ts'
-import type { HasPassword } from '../users/usable-password.ts'
-import { findUserById } from '../users/user-store.ts'
+import type { Notify } from '../accounts/account-notice.ts'
+import type { ApplySecurityEvent } from '../accounts/security-events.ts'
+import type { HasPassword } from '../accounts/passwords/usable-password.ts'
+import { findUserById } from '../accounts/user-store.ts'
 import { requireName } from './passkey-name.ts'
 import type { Passkey } from './passkey.ts'
 import { deletePasskey, findPasskeysOfUser, updateName } from './passkey-store.ts'
@@ -51,12 +52,12 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       return passkeys.map((passkey) => ({ ...passkey, removable }))
     },
 
-    add: (session: OwnSession, { apply, amr }: CheckedRegistration, caller: Caller): Promise<AddedPasskey> =>
+    add: (session: OwnSession, { apply, proof }: CheckedRegistration, caller: Caller): Promise<AddedPasskey> =>
       change(session, async (transaction) => {
         const added = await apply(transaction)
         await applySecurityEvent(transaction, 'sign_in_method_changed', { ...session, caller })
         // From now on changes need it. The user has just shown the passkey, and need not do so again at once.
-        await deps.noteMfa(transaction, session.sessionId, amr)
+        await deps.noteMfa(transaction, session.sessionId, amrOf(proof))
         return added
       }),
 

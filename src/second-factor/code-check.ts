@@ -3,8 +3,8 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { Notify } from '../users/account-notice.ts'
-import type { Passwords } from '../users/passwords.ts'
+import type { Notify } from '../accounts/account-notice.ts'
+import type { Passwords } from '../accounts/passwords/passwords.ts'
 import { type CodePlace, createCodeLimits, rowLimitsOf } from './code-limits.ts'
 import { findStep } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
@@ -27,7 +27,7 @@ export interface EnteredCode {
 
 /** A code that is right, and not used up before `apply`. */
 export interface CheckedCode {
-  factor: 'otp' | 'recovery'
+  proof: 'one_time_code' | 'recovery_code'
   /**
    * Uses the code up, in the transaction of what it permits, which has locked the user; `unauthorized` when another
    * request was first.
@@ -65,7 +65,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     const step = findStep(secret, { code, nowMs: clock.now(), lastUsedStep: setUp.lastUsedStep })
     if (step === undefined) return undefined
     return {
-      factor: 'otp',
+      proof: 'one_time_code',
       async apply(transaction) {
         if ((await useStep(transaction, setUp, step, rows)) === 0) throw wrongCode()
       },
@@ -82,7 +82,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     const hash = await findRecoveryHash(db, { userId, place }, madeBeforeMs)
     if ((await passwords.check(text, hash, caller)) === 'wrong' || hash === undefined) return undefined
     return {
-      factor: 'recovery',
+      proof: 'recovery_code',
       async apply(transaction) {
         if ((await useRecoveryCode(transaction, { userId, place, hash })) === 0) throw wrongCode()
         await endRowAnywhere(transaction, userId)

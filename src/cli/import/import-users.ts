@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { UserImport } from '../../users/users.ts'
+import type { UserImport } from '../../accounts/accounts.ts'
 import type { Core } from '../command/with-core.ts'
 import { printNotice } from '../terminal/output.ts'
 import { createTerminalProgress, type Progress } from '../terminal/progress.ts'

@@ -34,7 +34,9 @@ export const connect = (file: string): Connected => {
   try {
     connection.exec(PRAGMAS)
     connection.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
-    connection.exec('PRAGMA user_version; PRAGMA synchronous = NORMAL')
+    // A log from before may be in memory and not on disk, though the kernel counts it as written: after a failed sync,
+    // nothing may be built on it (docs/decisions/061-failed-syncs.md). In the database file, its pages are written again.
+    connection.exec('PRAGMA wal_checkpoint(PASSIVE); PRAGMA synchronous = NORMAL')
     // SQLite resolves a symbolic link, and keeps the log beside the real file.
     const path = connection.location() ?? file
     syncPath(dirname(path))

@@ -93,17 +93,6 @@ describe('mail when a part fails', { concurrency: 2 }, () => {
     assert.equal((await within(5, 'GET /auth/ready', createUserAgent(service).get('/auth/ready'))).status, 200)
   })
 
-  test('two workers send each message once, one at a time', async (t) => {
-    const smtp = await startSmtpServer({ t })
-    const service = await startServiceProcess({ t, env: { ...mailEnv(smtp), SVC_WORKERS: '2' } })
-    const outbox = await openOutbox(service, t)
-    const written = await Promise.all(Array.from({ length: 80 }, () => outbox.write()))
-    await smtp.received(80)
-    await outbox.settled('sent')
-    assert.deepEqual(addressesOf(smtp.mails), written.toSorted())
-    assert.equal(smtp.atOnce(), 1)
-  })
-
   test('two replicas send each message once, one at a time, and one goes on when the other is killed', async (t) => {
     const clock = turnedProcessClock(t)
     const smtp = await startSmtpServer({ t })

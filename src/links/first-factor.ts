@@ -1,0 +1,123 @@
+import type { Caller } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Database, Queries } from '../storage/database.ts'
+import { findUserById, lockUserToChange } from '../accounts/user-store.ts'
+import type { MarkVerified } from '../accounts/verified-email.ts'
+import { createFirstFactorMessage, type FirstFactorMessageDeps } from './first-factor-message.ts'
+import { DeadLinkError, hashToken, type Link } from './link.ts'
+import { hasUsedLink } from './link-store.ts'
+import type { AskingBrowser } from './verification-message.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A thief who is new is found out by then: the owner was told of the sign-in from a new browser. */
+const KNOWN_AFTER_MS = 72 * HOUR_MS
+/** How long a link that was followed counts: time enough to set something up. */
+const PROVED_MS = HOUR_MS / 2
+
+/** What asks the database, in a transaction or outside. */
+export type FirstFactorQueries = Queries
+
+/** The secrets that a browser holds in its cookies. */
+export interface ProvingBrowser {
+  /** By which accounts know it. */
+  device: string | undefined
+  /** By which it is recognised as the one that has asked for a link. */
+  link: string | undefined
+  /** Whether the user has just come by another link to the address of the account. */
+  cameByMail?: boolean
+}
+
+/**
+ * The first passkey or second factor of an account. The user who sets it up decides who gets into the account from then
+ * on, and a thief of the password is not to be that user: so in a browser that the account has not known for long, a link
+ * to its address must have been followed: to that of 72 hours ago, since such a thief could change it first.
+ */
+export interface FirstFactor {
+  /** Whether one may be set up here and now; true for any that is not the first. */
+  isAllowed(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<boolean>
+  /** `forbidden` with reason `mail_first` unless it is allowed. Every set-up calls it in its transaction. */
+  require(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<void>
+  /** Where the link goes. */
+  findAddress(userId: string): Promise<string | undefined>
+  /** Sends the link. Past the limits, nothing is sent. */
+  send(userId: string, browser: AskingBrowser): Promise<void>
+  /**
+   * Uses the link up, in the browser that has asked for it; the address that it went to is verified then, if it is that
+   * of the account. A `DeadLinkError` when it is no longer good, or the account has another address by now.
+   */
+  prove(link: Link, caller: Caller): Promise<void>
+}
+
+export interface FirstFactorDeps extends FirstFactorMessageDeps {
+  db: Database
+  markVerified: MarkVerified
+  /** Whether the account has a second factor or a passkey that the settings allow. */
+  hasFactors: (queries: Queries, userId: string) => Promise<boolean>
+  /** When the account got to know a browser, by the hash of its secret. */
+  browserKnownSince: (queries: Queries, userId: string, deviceHash: string) => Promise<number | undefined>
+}
+
+export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
+  const { db, clock, mail, links, markVerified, hasFactors, browserKnownSince } = deps
+  const message = createFirstFactorMessage(deps)
+
+  const isKnown = async (queries: Queries, userId: string, { device }: ProvingBrowser): Promise<boolean> => {
+    const sinceMs = device === undefined ? undefined : await browserKnownSince(queries, userId, hashToken(device))
+    return sinceMs !== undefined && clock.now() - sinceMs >= KNOWN_AFTER_MS
+  }
+
+  const isProved = async (queries: Queries, userId: string, { link }: ProvingBrowser): Promise<boolean> =>
+    link !== undefined &&
+    (await hasUsedLink(queries, {
+      userId,
+      purpose: 'first_factor',
+      browser: hashToken(link),
+      sinceMs: clock.now() - PROVED_MS,
+    }))
+
+  const isAllowed = async (userId: string, browser: ProvingBrowser, queries: Queries = db): Promise<boolean> => {
+    if (!mail.isOn) return true
+    const user = await findUserById(queries, userId)
+    // In a new account there is nothing yet that a thief would be kept from.
+    if (!user || clock.now() - user.createdAtMs < KNOWN_AFTER_MS) return true
+    return (
+      (browser.cameByMail && (await message.addressOf(queries, user)) === user.email) ||
+      (await hasFactors(queries, userId)) ||
+      (await isKnown(queries, userId, browser)) ||
+      isProved(queries, userId, browser)
+    )
+  }
+
+  return {
+    isAllowed,
+
+    async require(userId, browser, queries) {
+      if (await isAllowed(userId, browser, queries)) return
+      throw new AppError('forbidden', 'Open the link in our message first, in this browser.', { reason: 'mail_first' })
+    },
+
+    async findAddress(userId) {
+      const user = await findUserById(db, userId)
+      return user && message.addressOf(db, user)
+    },
+
+    send: (userId, browser) =>
+      db.inTransaction(async (transaction) => {
+        await lockUserToChange(transaction, userId)
+        const user = await findUserById(transaction, userId)
+        if (user && !user.disabled) await message.write(transaction, user, browser)
+      }),
+
+    prove: (link, caller) =>
+      db.inTransaction(async (transaction) => {
+        const { userId = '', emailLower } = link
+        await lockUserToChange(transaction, userId)
+        const user = await findUserById(transaction, userId)
+        if (!user || user.disabled || user.emailLower !== emailLower) throw new DeadLinkError('first_factor', 'ended')
+        await links.use(transaction, link)
+        if (user.emailVerifiedAtMs === undefined && link.details.provesEmail !== 'no')
+          await markVerified(transaction, userId, caller)
+      }),
+  }
+}

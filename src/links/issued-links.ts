@@ -1,0 +1,120 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { randomToken } from '../lib/secrets.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { findFormerEmails, releaseEmail } from '../accounts/email-store.ts'
+import { DeadLinkError, hashToken, type Link, type LinkPurpose, NOT_ME_PURPOSES } from './link.ts'
+import {
+  deleteLinksExpiredBefore,
+  endLink,
+  endLinksOfUser,
+  findLink,
+  findLinkEnd,
+  findLiveLinks,
+  insertLink,
+  isLinkLive,
+} from './link-store.ts'
+
+/** Live links for one account and purpose; the oldest gives way. */
+const MAX_LIVE = 5
+
+/** How long a link that is over is remembered, so that a page can say what became of it. */
+const REMEMBERED_MS = 7 * 24 * 3_600_000
+
+const CLEANUP_BATCH = 500
+
+type NewLink = Pick<Link, 'purpose' | 'userId' | 'emailLower'> & {
+  details?: Link['details']
+  lifetimeMs: number
+  /** When it counts as made, where the clock of this process is behind that. */
+  createdAtMs?: number
+}
+
+/**
+ * Links that prove something: who follows one has read the mail that it came in, or got it from an operator. A `GET`
+ * never uses one up, since mail scanners follow links.
+ */
+export interface Links {
+  /** Makes a link in the transaction that causes it. The token is stored nowhere, and is gone after this call. */
+  create(transaction: Transaction, newLink: NewLink): Promise<{ link: Link; token: string }>
+  /**
+   * The live link of a token, without using it up; a `DeadLinkError` when there is none. A token that is good for
+   * another purpose is unknown.
+   */
+  require(purposes: readonly [LinkPurpose, ...LinkPurpose[]], token: string): Promise<Link>
+  /** Uses a link up; a `DeadLinkError` when another request has, or it was ended or has expired since it was read. */
+  use(transaction: Transaction, link: Link): Promise<void>
+  /** Ends the live links of one purpose, since a newer one takes their place. Resolves to how many there were. */
+  replace(transaction: Transaction, which: Pick<Link, 'purpose' | 'userId' | 'emailLower'>): Promise<number>
+  /**
+   * Ends the links of a user; those that undo a change of address only where they were made at `undoSinceMs` or later.
+   * Others may take the addresses that can no longer be put back. `keepsNotMe`: those of notices stay.
+   */
+  endAll(transaction: Transaction, userId: string, undoSinceMs: number | undefined, keepsNotMe?: boolean): Promise<void>
+  isLive(id: string, db?: Queries): Promise<boolean>
+  /** Cleanup: deletes links that have been over for a week; resolves to how many. */
+  deleteExpired(nowMs: number): Promise<number>
+}
+
+export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Links => ({
+  async create(transaction, { lifetimeMs, details = {}, createdAtMs = 0, ...rest }) {
+    const nowMs = clock.now()
+    const times = { createdAtMs: Math.max(createdAtMs, nowMs), expiresAtMs: nowMs + lifetimeMs }
+    const link: Link = { ...rest, ...times, details, id: randomUUIDv7() }
+    const token = randomToken(32)
+    if (link.purpose !== 'undo') {
+      const live = await findLiveLinks(transaction, link, nowMs)
+      for (const { id } of live.slice(MAX_LIVE - 1)) await endLink(transaction, id, 'replaced', nowMs)
+    }
+    await insertLink(transaction, link, hashToken(token))
+    return { link, token }
+  },
+
+  async require(purposes, token) {
+    const found = await findLink(db, hashToken(token))
+    if (!found || !purposes.includes(found.link.purpose)) throw new DeadLinkError(purposes[0], 'unknown')
+    const { link, endedBy } = found
+    const state = endedBy ?? (link.expiresAtMs > clock.now() ? undefined : 'expired')
+    if (state) throw new DeadLinkError(link.purpose, state)
+    return link
+  },
+
+  async use(transaction, { id, purpose }) {
+    if ((await endLink(transaction, id, 'used', clock.now())) > 0) return
+    throw new DeadLinkError(purpose, (await findLinkEnd(transaction, id)) ?? 'expired')
+  },
+
+  async replace(transaction, which) {
+    const nowMs = clock.now()
+    const live = await findLiveLinks(transaction, which, nowMs)
+    for (const { id } of live) await endLink(transaction, id, 'replaced', nowMs)
+    return live.length
+  },
+
+  async endAll(transaction, userId, undoSinceMs, keepsNotMe = false) {
+    const nowMs = clock.now()
+    await endLinksOfUser(transaction, { userId, undoSinceMs, kept: keepsNotMe ? NOT_ME_PURPOSES : [], nowMs })
+    if (undoSinceMs !== undefined) await releaseEmails(transaction, userId, nowMs)
+  },
+
+  isLive: (id, queries = db) => isLinkLive(queries, id, clock.now()),
+
+  async deleteExpired(nowMs) {
+    const beforeMs = nowMs - REMEMBERED_MS
+    let deleted = 0
+    for (;;) {
+      const batch = await deleteLinksExpiredBefore(db, beforeMs, CLEANUP_BATCH)
+      deleted += batch
+      if (batch < CLEANUP_BATCH) return deleted
+    }
+  },
+})
+
+/** Releases the former addresses of a user that no link can put back any longer. */
+const releaseEmails = async (transaction: Transaction, userId: string, nowMs: number): Promise<void> => {
+  for (const emailLower of await findFormerEmails(transaction, userId, nowMs)) {
+    const live = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower }, nowMs)
+    const isKept = live.some((link) => link.emailLower === emailLower)
+    if (!isKept) await releaseEmail(transaction, emailLower, userId)
+  }
+}
