@@ -6,7 +6,7 @@ import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
 import { findKnownSince } from './browsers/known-since-store.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
-import { foreignHashBytes } from './config/hash-memory.ts'
+import { foreignHashBytes } from './config/hash-cost.ts'
 import { type CoreOnDemand, createCoreOnDemand } from './core-on-demand.ts'
 import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'

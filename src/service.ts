@@ -117,12 +117,10 @@ export const createService = async ({
   const cleanup = createJobs(serving)
   metrics?.readFrom({
     hashQueue: core.passwords.load,
-    database: {
-      requireHealthy: () => db.requireHealthy(),
-      poolLoad: () => db.poolLoad?.(),
-      outbox: core.webhooks.load,
-      mail: core.mail.load,
-    },
+    requireHealthy: () => db.requireHealthy(),
+    poolLoad: () => db.poolLoad?.(),
+    outbox: core.webhooks.load,
+    mail: core.mail.load,
   })
 
   return {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { appNameOf, type Config, defaultBaseUrl, shownDatabase } from '../config/config.ts'
-import { shownSmtp } from '../config/smtp-url.ts'
+import { shownSmtp } from '../config/mail-parsers.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { printList, printNotice } from './terminal/output.ts'

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { shownSmtp } from '../config/smtp-url.ts'
+import { shownSmtp } from '../config/mail-parsers.ts'
 import { findAsciiForm, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SmtpStep } from '../mail/mail.ts'

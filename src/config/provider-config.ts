@@ -8,7 +8,7 @@ import {
 } from '../oauth/providers/presets.ts'
 import { variablePrefix } from './provider-parsers.ts'
 import { listProviderSettings, type NamedSetting, type ProviderValues } from './provider-settings.ts'
-import { type Environment, isSet, readSetting, type SettingSource } from './read-setting.ts'
+import { type Environment, isSet, readSetting, type SettingSource } from './setting.ts'
 
 /** Reads the settings of these providers. One with an error is left out, and the error is added to `source.errors`. */
 export const readProviders = (names: readonly string[], source: SettingSource): ProviderSettings[] =>
