@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from './config/config.ts'
 import { openSecretFile } from './config/root-secret.ts'
-import { logAvailability } from './lib/availability-log.ts'
 import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
 import { flushLog, type Log } from './lib/log.ts'
@@ -156,3 +155,11 @@ const openToRead = async (config: Config): Promise<Database> => {
   if (database.kind !== 'sqlite') return (await reachServer(config))(databaseTimeoutMs)
   return orNameDisk(database.file, () => openSqliteFile(resolve(database.file)))
 }
+
+/** Logs that the database stops answering, with the reason, and that it answers again. */
+const logAvailability =
+  (log: Log | undefined) =>
+  (isUp: boolean, error?: Error): void => {
+    if (isUp) log?.info('database answers again')
+    else log?.error({ err: error }, 'database does not answer')
+  }

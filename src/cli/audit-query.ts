@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { AuditQuery, AuditType } from '../audit/audit.ts'
-import { readTimestamp } from '../lib/timestamp.ts'
-import { MAX_DATE_MS, parseDuration } from '../lib/time.ts'
+import { MAX_DATE_MS, parseDuration, readTimestamp } from '../lib/time.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { type Core, requireUser } from './with-core.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { redactUrl } from '../lib/redact-url.ts'
+import { redactUrl } from '../lib/url.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { print, printJson } from './terminal/output.ts'

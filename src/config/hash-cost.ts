@@ -1,4 +1,4 @@
-import { memoryOfMachine, toMiB } from '../lib/memory.ts'
+import { memoryOfMachine, toMiB } from '../lib/machine.ts'
 import { parser } from './parsers.ts'
 
 /** What a password hash costs; memory in KiB. */

@@ -1,7 +1,6 @@
 import { isAudience } from '../lib/audience.ts'
 import { isNetwork } from '../lib/network.ts'
-import { readOrigin } from '../lib/origin.ts'
-import { redactUrl } from '../lib/redact-url.ts'
+import { readOrigin, redactUrl } from '../lib/url.ts'
 import { MAX_TIMER_MS, parseDuration } from '../lib/time.ts'
 import { requireUnguessable } from '../lib/weak-secret.ts'
 import { readPostgresUrl } from '../storage/postgres/url.ts'

@@ -1,4 +1,4 @@
-import { isLoopbackUrl } from '../lib/origin.ts'
+import { isLoopbackUrl } from '../lib/url.ts'
 import type { Asset, ProviderView } from '../pages/pages.ts'
 import { createGetJwkSet } from './api/get-jwk-set.ts'
 import { createGetOpenApi } from './api/get-open-api.ts'

@@ -3,7 +3,7 @@ import { type Config, defaultBaseUrl } from '../config/config.ts'
 import { hashMemoryOf } from '../config/hash-cost.ts'
 import { shownSmtp } from '../config/mail-parsers.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
-import { toMiB } from '../lib/memory.ts'
+import { toMiB } from '../lib/machine.ts'
 
 /** The fields of the log line "svc is serving". */
 interface Overview {

@@ -1,4 +1,4 @@
-import { readAbsoluteForm } from '../../lib/request-target.ts'
+import { readAbsoluteForm } from '../../lib/url.ts'
 import type { RequestContext } from '../request-context.ts'
 import { encodeBytes, isReturnTo, type ReturnTargets } from '../return-to.ts'
 import { isNavigation, isPageRequest } from './page-request.ts'
