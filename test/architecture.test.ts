@@ -24,47 +24,46 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   lib: [],
   storage: ['lib'],
   pages: ['lib'],
-  audit: ['lib', 'storage/database.ts'],
+  audit: ['lib', 'limits', 'storage/database.ts'],
   sessions: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
   webhooks: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
   'api-keys': ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
-  users: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
-  oauth: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
+  accounts: ['audit/audit-event.ts', 'lib', 'recovery', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
+  oauth: ['accounts', 'audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   passkeys: [
+    'accounts',
     'audit/audit-event.ts',
     'lib',
     'sessions/sign-in-grant.ts',
     'storage/database.ts',
     'storage/used-tokens.ts',
-    'users',
   ],
   browsers: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
-  directory: ['audit/audit-event.ts', 'lib', 'recovery', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
   'second-factor': [
+    'accounts',
     'audit/audit-event.ts',
     'lib',
     'sessions/sign-in-grant.ts',
     'storage/counters.ts',
     'storage/database.ts',
     'storage/used-tokens.ts',
-    'users',
   ],
   mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
   limits: ['lib', 'storage/counters.ts', 'storage/database.ts'],
   recovery: [
+    'accounts',
     'audit/audit-event.ts',
     'lib',
     'mail',
     'sessions/sign-in-grant.ts',
     'storage/counters.ts',
     'storage/database.ts',
-    'users',
   ],
   http: [
+    'accounts',
     'api-keys',
     'audit',
     'browsers',
-    'directory',
     'lib',
     'limits',
     'mail',
@@ -74,7 +73,39 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'recovery',
     'second-factor',
     'sessions',
-    'users',
+  ],
+  web: [
+    'accounts',
+    'api-keys',
+    'audit',
+    'browsers',
+    'api',
+    'http',
+    'lib',
+    'limits',
+    'mail',
+    'oauth',
+    'pages',
+    'passkeys',
+    'recovery',
+    'second-factor',
+    'sessions',
+  ],
+  api: [
+    'accounts',
+    'api-keys',
+    'audit',
+    'browsers',
+    'http',
+    'lib',
+    'limits',
+    'mail',
+    'oauth',
+    'pages',
+    'passkeys',
+    'recovery',
+    'second-factor',
+    'sessions',
   ],
   metrics: [
     'audit/audit-event.ts',
@@ -88,15 +119,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks',
   ],
   config: [
+    'accounts/passwords/blocklist/blocklist-file.ts',
     'lib',
     'mail/mail-settings.ts',
     'oauth/providers/presets.ts',
     'storage/postgres/url.ts',
-    'users/blocklist/blocklist-file.ts',
     'webhooks/event-types.ts',
   ],
   bootstrap: ['config', 'lib', 'storage'],
   core: [
+    'accounts',
     'api-keys',
     'audit',
     'bootstrap',
@@ -112,22 +144,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'second-factor',
     'sessions',
     'storage/counters.ts',
-    'users',
     'webhooks',
   ],
   'core-on-demand': [
+    'accounts',
     'api-keys',
     'audit',
     'bootstrap',
     'config',
-    'directory',
     'lib',
     'oauth',
     'passkeys',
     'recovery',
     'second-factor',
     'sessions',
-    'users',
     'webhooks',
   ],
   service: [
@@ -145,9 +175,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/counters.ts',
     'storage/leases.ts',
     'storage/used-tokens.ts',
+    'web',
   ],
   serve: ['bootstrap', 'config', 'lib', 'service'],
   cli: [
+    'accounts/accounts.ts',
     'api-keys/api-keys.ts',
     'audit/audit-event.ts',
     'audit/audit-json.ts',
@@ -158,14 +190,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'lib',
     'mail/mail.ts',
     'oauth/oauth.ts',
-    'pages/device.ts',
+    'pages/site/device.ts',
     'recovery/recovery.ts',
     'second-factor/second-factors.ts',
     'sessions/sessions.ts',
     'storage/copy/copy.ts',
     'storage/server-clock.ts',
     'storage/staging.ts',
-    'users/users.ts',
     'webhooks/webhooks.ts',
   ],
   main: ['cli', 'config', 'lib', 'serve'],
@@ -275,15 +306,15 @@ const RULES: readonly Rule[] = [
     breach: `import { createMetrics } from '../metrics/metrics.ts'`,
   },
   {
-    title: 'passwords are hashed in users/, behind the queue of passwords.ts',
+    title: 'passwords are hashed in accounts/passwords/, behind the queue of passwords.ts',
     pattern: importOf('@node-rs/argon2'),
-    places: /^users\/(?:passwords|password-check|foreign-hashes\/[\w-]+)\.ts$/,
+    places: /^accounts\/passwords\/(?:passwords|password-check|foreign-hashes\/[\w-]+)\.ts$/,
     breach: `import { hash } from '@node-rs/argon2'`,
   },
   {
-    title: 'bcrypt is known in users/foreign-hashes/',
+    title: 'bcrypt is known in accounts/passwords/foreign-hashes/',
     pattern: importOf('@node-rs/bcrypt'),
-    places: /^users\/foreign-hashes\//,
+    places: /^accounts\/passwords\/foreign-hashes\//,
     breach: `import { verify } from '@node-rs/bcrypt'`,
   },
 ]
@@ -364,7 +395,7 @@ const findDugOutTypes = ({ file, text }: SourceFile): string[] => {
 
 // A command loads the domain only when it needs it: that halves the time of the others.
 const VALUE_OF_DOMAIN =
-  /^(?:import|export) (?!type\b).*from '(?:\.{1,2}\/)+(?:api-keys|audit|oauth|sessions|users|webhooks)\/[^']*'/
+  /^(?:import|export) (?!type\b).*from '(?:\.{1,2}\/)+(?:accounts|api-keys|audit|oauth|sessions|webhooks)\/[^']*'/
 
 /** Every import of a value of the domain. */
 const findLoadedDomain = ({ file, text }: SourceFile): string[] =>
@@ -410,14 +441,14 @@ describe('allowed imports', () => {
       `import { i } from '../storage/database.ts'`,
       `import { j } from './email.ts'`,
     ].join('\n')
-    assert.deepEqual(findForbiddenImports({ file: 'users/users.ts', text }), [
-      'users/users.ts:1 imports storage/sqlite/sqlite.ts',
-      'users/users.ts:2 imports storage/sqlite/sqlite.ts',
-      'users/users.ts:5 imports http/server.ts',
-      'users/users.ts:6 imports pages/pages.ts',
-      'users/users.ts:7 imports main.ts',
-      'users/users.ts:8 imports service.ts',
-      'users/users.ts:9 imports storage/sqlite/checkpoint-task.js',
+    assert.deepEqual(findForbiddenImports({ file: 'accounts/accounts.ts', text }), [
+      'accounts/accounts.ts:1 imports storage/sqlite/sqlite.ts',
+      'accounts/accounts.ts:2 imports storage/sqlite/sqlite.ts',
+      'accounts/accounts.ts:5 imports http/server.ts',
+      'accounts/accounts.ts:6 imports pages/pages.ts',
+      'accounts/accounts.ts:7 imports main.ts',
+      'accounts/accounts.ts:8 imports service.ts',
+      'accounts/accounts.ts:9 imports storage/sqlite/checkpoint-task.js',
     ])
   })
 
@@ -427,13 +458,13 @@ describe('allowed imports', () => {
 
   test('a circle is found, over several folders and with type imports only', () => {
     const sources = [
-      { file: 'users/users.ts', text: `import type { A } from '../lib/a.ts'\nimport { c } from './c.ts'` },
-      { file: 'lib/a.ts', text: `import type { B } from '../users/b.ts'` },
-      { file: 'users/b.ts', text: `import { users } from './users.ts'` },
-      { file: 'users/c.ts', text: `import { d } from '../lib/d.ts'` },
+      { file: 'accounts/accounts.ts', text: `import type { A } from '../lib/a.ts'\nimport { c } from './c.ts'` },
+      { file: 'lib/a.ts', text: `import type { B } from '../accounts/b.ts'` },
+      { file: 'accounts/b.ts', text: `import { users } from './accounts.ts'` },
+      { file: 'accounts/c.ts', text: `import { d } from '../lib/d.ts'` },
       { file: 'lib/d.ts', text: '' },
     ]
-    assert.deepEqual(findCircles(sources), [['lib/a.ts', 'users/b.ts', 'users/users.ts']])
+    assert.deepEqual(findCircles(sources), [['accounts/accounts.ts', 'accounts/b.ts', 'lib/a.ts']])
   })
 
   test('src/ has at most five loose files', () => {
@@ -454,12 +485,12 @@ describe('names and types', () => {
 
   test('a second definition is found, and a re-export is none', () => {
     const sources = [
-      { file: 'users/a.ts', text: 'export const createA = () => 1\nexport interface B {}' },
-      { file: 'oauth/a.ts', text: `export { createA } from '../users/a.ts'\n// export const createA = 2` },
+      { file: 'accounts/a.ts', text: 'export const createA = () => 1\nexport interface B {}' },
+      { file: 'oauth/a.ts', text: `export { createA } from '../accounts/a.ts'\n// export const createA = 2` },
       { file: 'http/b.ts', text: 'export type B = string\nconst createA = 3' },
       { file: 'http/c.ts', text: 'export async function* createA() {}' },
     ]
-    assert.deepEqual(findDoubleNames(sources), ['createA: users/a.ts, http/c.ts', 'B: users/a.ts, http/b.ts'])
+    assert.deepEqual(findDoubleNames(sources), ['createA: accounts/a.ts, http/c.ts', 'B: accounts/a.ts, http/b.ts'])
   })
 
   test('types are written down, and not derived from a function', () => {
@@ -473,7 +504,7 @@ describe('names and types', () => {
       'type Deps = Parameters<typeof createUsers>[0]',
       'const checked = (): { [Name in keyof Checks]: ReturnType<Checks[Name]> } => {}',
     ].join('\n')
-    assert.equal(findDugOutTypes({ file: 'users/a.ts', text }).length, 3)
+    assert.equal(findDugOutTypes({ file: 'accounts/a.ts', text }).length, 3)
   })
 
   test('the command line imports only types from the front doors of the domain', () => {
@@ -483,9 +514,9 @@ describe('names and types', () => {
 
   test('a value import of a command is found', () => {
     const text = [
-      `import type { User } from '../users/users.ts'`,
+      `import type { User } from '../accounts/accounts.ts'`,
       `import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,
-      `const { createUsers } = await import('../users/users.ts')`,
+      `const { createUsers } = await import('../accounts/accounts.ts')`,
     ].join('\n')
     assert.deepEqual(findLoadedDomain({ file: 'cli/x.ts', text }), [
       `cli/x.ts:2 import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,
@@ -504,7 +535,7 @@ describe('code that only one place may contain', () => {
 
     test(`${rule.title}: found in any other place`, () => {
       const text = `// ${rule.breach}\n\n${rule.breach}\n`
-      assert.deepEqual(findBreaches(rule, { file: 'users/email.ts', text }), [`users/email.ts:3 ${rule.breach}`])
+      assert.deepEqual(findBreaches(rule, { file: 'accounts/email.ts', text }), [`accounts/email.ts:3 ${rule.breach}`])
     })
 
     test(`${rule.title}: used in its own place`, () => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
-import { deviceName } from '../pages/device.ts'
+import { deviceName } from '../pages/site/device.ts'
 import type { Session } from '../sessions/sessions.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'

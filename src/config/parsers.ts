@@ -4,7 +4,7 @@ import { readOrigin, redactUrl } from '../lib/url.ts'
 import { MAX_TIMER_MS, parseDuration } from '../lib/time.ts'
 import { requireUnguessable } from '../lib/weak-secret.ts'
 import { readPostgresUrl } from '../storage/postgres/url.ts'
-import { requireBlocklistFile } from '../users/blocklist/blocklist-file.ts'
+import { requireBlocklistFile } from '../accounts/passwords/blocklist/blocklist-file.ts'
 
 /** Turns the text of a variable into a value. */
 export interface Parser<T> {

@@ -24,8 +24,8 @@ export interface ProbeAnswer {
   scheme: 'http' | 'https'
   /** The client's, past trusted proxies. */
   address: string
-  /** Of the other end of the connection; services of earlier versions do not say it. */
-  port?: number | undefined
+  /** The port of the other end of the connection. */
+  port: number | undefined
   /** The names of all cookies, in order. */
   cookies: string[]
   /** What proxies have said, and whether the nearest one is trusted. */

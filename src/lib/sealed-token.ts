@@ -17,7 +17,13 @@ interface SealedTokensDeps {
   lifetimeMs: number
 }
 
-/** The JSON inside a token. Its keys never change, for tokens that are under way during an upgrade. */
+/**
+ * The version of what is inside all tokens. A change that code before it could not read raises it: a token of another
+ * version is not opened, and its user begins again (docs/decisions/064-sealed-content-has-a-version.md).
+ */
+const VERSION = 1
+
+/** The JSON inside a token. */
 interface Envelope<Content> {
   content: Content
   /** A keyed hash of the browser's secret. */
@@ -63,7 +69,7 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
       const browser = browserHash(keys, browserSecret)
       const envelope: Envelope<Content> = { content, browser, expiresAtMs: clock.now() + lifetimeMs }
       // Compressed, because a percent-encoded address that is not ASCII is three times as long as its text.
-      return seal(keys.for(purpose), loadZlib().deflateRawSync(JSON.stringify(envelope)), purpose)
+      return seal(keys.for(purpose), loadZlib().deflateRawSync(JSON.stringify(envelope)), contextOf(purpose))
     },
 
     /** The keys of the root secret that sealed a token; undefined when svc did not seal it for this purpose. */
@@ -77,7 +83,10 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
   }
 }
 
+/** The seal covers the version, which is not inside. */
+const contextOf = (purpose: string): string => `${purpose} ${VERSION}`
+
 const unsealWith = <Content>(keys: DerivedKeys, token: string, purpose: string): Unsealed<Content> | undefined => {
-  const packed = open(keys.for(purpose), token, purpose)
+  const packed = open(keys.for(purpose), token, contextOf(purpose))
   return packed && { envelope: JSON.parse(loadZlib().inflateRawSync(packed).toString()) as Envelope<Content>, keys }
 }

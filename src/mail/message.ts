@@ -76,8 +76,8 @@ export type Notice =
   | { kind: 'account_deleted' }
   /** The address of an unverified account was shown to belong to the recipient, who has the account now. */
   | { kind: 'account_taken_over' }
-  /** Too many failed logins to the account. A message that an earlier version has stored does not say which. */
-  | { kind: 'login_limited'; logins?: LimitedLoginsOfAccount }
+  /** There were too many failed logins to the account. */
+  | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; notMe?: TimedLink | undefined }
 
 export type NoticeMessage = Notice & NoticeContext

@@ -29,8 +29,8 @@ export type NewAuthorizationFlow = Omit<AuthorizationFlow, 'id' | 'startedAtMs'>
 
 /** A provider account that is connected to a user's account as soon as its owner proves that the account is theirs. */
 export interface PendingLink {
-  /** Of its row in `pending_links`; undefined for a link that svc sealed before there were such rows. */
-  id: string | undefined
+  /** The id of its row in `pending_links`. */
+  id: string
   profile: ProviderProfile
   userId: string
   /** The profile counts for ten minutes from then, however often the user tries. */

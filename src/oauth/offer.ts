@@ -1,6 +1,6 @@
 import type { Caller } from '../lib/caller.ts'
 import { isUniqueViolation, type Transaction } from '../storage/database.ts'
-import type { ProviderProof } from '../users/provider-proof.ts'
+import type { ProviderProof } from '../accounts/provider-proof.ts'
 import { type ConnectDeps, linkedEvent } from './connect.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentity, insertIdentity } from './identity-store.ts'

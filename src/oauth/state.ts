@@ -8,7 +8,6 @@ import { type Database, isUniqueViolation } from '../storage/database.ts'
 import type { AuthorizationFlow, NewAuthorizationFlow } from './authorization-flow.ts'
 import { type SignInProblem, signInProblem } from './errors.ts'
 import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
-import { flowFromSealed, flowToSealed, type SealedFlow } from './sealed-content.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 
 /** How long a user may take at the provider. */
@@ -38,13 +37,13 @@ interface AuthorizationFlowsDeps {
  */
 export const createAuthorizationFlows = ({ db, clock, rootSecret }: AuthorizationFlowsDeps) => {
   const lifetimeMs = FLOW_LIFETIME_MS
-  const tokens = createSealedTokens<SealedFlow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
+  const tokens = createSealedTokens<AuthorizationFlow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
 
   return {
     /** Makes the `state` of a new flow; `invalid_request` when it gets too long. */
     begin(newFlow: NewAuthorizationFlow, browserSecret: string): { flow: AuthorizationFlow; state: string } {
       const flow = { ...newFlow, id: randomUUIDv7(), startedAtMs: clock.now() }
-      const state = tokens.seal(flowToSealed(flow), browserSecret)
+      const state = tokens.seal(flow, browserSecret)
       if (state.length > MAX_STATE_LENGTH) throw returnToTooLong()
       return { flow, state }
     },
@@ -63,10 +62,7 @@ export const createAuthorizationFlows = ({ db, clock, rootSecret }: Authorizatio
       const opened = tokens.open(state, browserSecret)
       // A state for another provider must not be accepted: a mix-up attack (RFC 9700 section 4.4).
       const isOfProvider = opened?.content.provider === provider
-      return {
-        flow: opened && flowFromSealed(opened.content),
-        problem: isOfProvider ? opened.problem : 'unreadable',
-      }
+      return { flow: opened?.content, problem: isOfProvider ? opened.problem : 'unreadable' }
     },
 
     /** `invalid_request` when this flow has ended before. */

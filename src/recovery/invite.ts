@@ -5,15 +5,15 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { MakeInvited } from '../users/invitable-account.ts'
+import type { MakeInvited } from '../accounts/invitable-account.ts'
 import {
   findUserByEmail,
   findUserById,
   lockUserToChange,
   requireUserById,
   type UserRecord,
-} from '../users/user-store.ts'
-import type { Users } from '../users/users.ts'
+} from '../accounts/user-store.ts'
+import type { Users } from '../accounts/accounts.ts'
 import type { Links } from './links.ts'
 import { type CheckedInvitation, type NewInvitation, requireInvitation } from './new-invitation.ts'
 

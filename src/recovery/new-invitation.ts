@@ -1,8 +1,8 @@
 import type { Email } from '../lib/email-address.ts'
 import { checkAll } from '../lib/errors.ts'
-import { requireEmail } from '../users/email.ts'
-import { requireRoles } from '../users/roles.ts'
-import { requireUsername } from '../users/username.ts'
+import { requireEmail } from '../accounts/email.ts'
+import { requireRoles } from '../accounts/roles.ts'
+import { requireUsername } from '../accounts/username.ts'
 
 /** Whom an operator invites. */
 export interface NewInvitation {

@@ -1,8 +1,8 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { Notify } from '../users/account-notice.ts'
-import type { RemovedCodes } from '../users/security-events.ts'
+import type { Notify } from '../accounts/account-notice.ts'
+import type { RemovedCodes } from '../accounts/security-events.ts'
 import type { Link } from './link.ts'
 
 export interface NotMeRemovalDeps {

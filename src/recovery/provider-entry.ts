@@ -1,7 +1,7 @@
 import type { Caller } from '../lib/caller.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { ProviderProof } from '../users/provider-proof.ts'
+import type { ProviderProof } from '../accounts/provider-proof.ts'
 import type { Link, LinkPurpose } from './link.ts'
 import type { ProvedFactor } from './proved-factor.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/time.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { UserRecord } from '../users/user-store.ts'
+import type { UserRecord } from '../accounts/user-store.ts'
 import { findLiveLinks } from './link-store.ts'
 import type { MailLimits } from './mail-limits.ts'
 

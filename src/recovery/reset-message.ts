@@ -1,6 +1,6 @@
 import type { OutgoingMessage } from '../mail/mail.ts'
 import type { Message } from '../mail/message.ts'
-import type { UserRecord } from '../users/user-store.ts'
+import type { UserRecord } from '../accounts/user-store.ts'
 import type { Link } from './link.ts'
 
 type About = Pick<Extract<Message, { kind: 'reset' }>, 'by' | 'occurredAtMs' | 'device'>

@@ -2,7 +2,7 @@ import { knownDevice } from '../lib/device.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { UserRecord } from '../users/user-store.ts'
+import type { UserRecord } from '../accounts/user-store.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
 

@@ -5,9 +5,9 @@ import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isSpent, spendToken } from '../storage/used-tokens.ts'
-import { lockSignInGeneration } from '../users/sign-in-generation-store.ts'
-import { lockUser, type UserRecord } from '../users/user-store.ts'
-import { type PendingSignIn, type SealedSignIn, signInFromSealed, signInToSealed } from './pending-sign-in.ts'
+import { lockSignInGeneration } from '../accounts/sign-in-generation-store.ts'
+import { lockUser, type UserRecord } from '../accounts/user-store.ts'
+import type { PendingSignIn } from './pending-sign-in.ts'
 
 export type { PendingConnection, PendingSignIn } from './pending-sign-in.ts'
 
@@ -54,7 +54,7 @@ interface PendingSignInsDeps {
 export const createPendingSignIns = (deps: PendingSignInsDeps): PendingSignIns => {
   const { db, clock, rootSecret, lockIdentity } = deps
   const lifetimeMs = LIFETIME_MS
-  const tokens = createSealedTokens<SealedSignIn>({ rootSecret, clock, purpose: 'pending sign-in', lifetimeMs })
+  const tokens = createSealedTokens<PendingSignIn>({ rootSecret, clock, purpose: 'pending sign-in', lifetimeMs })
 
   const isLive = async (pending: PendingSignIn, queries: Queries = db): Promise<boolean> => {
     const { id, userId, identityId, passwordMark, generation } = pending
@@ -89,14 +89,13 @@ export const createPendingSignIns = (deps: PendingSignInsDeps): PendingSignIns =
       ),
 
     seal(pending, browserSecret) {
-      const content = signInToSealed(pending)
-      const sealed = tokens.seal(content, browserSecret)
-      return sealed.length > MAX_SEALED_LENGTH ? tokens.seal({ ...content, target: undefined }, browserSecret) : sealed
+      const sealed = tokens.seal(pending, browserSecret)
+      return sealed.length > MAX_SEALED_LENGTH ? tokens.seal({ ...pending, returnTo: '' }, browserSecret) : sealed
     },
 
     open(sealed, browserSecret) {
       const opened = tokens.open(sealed, browserSecret)
-      return opened && !opened.problem ? signInFromSealed(opened.content) : undefined
+      return opened && !opened.problem ? opened.content : undefined
     },
 
     grantFor: (pending) => ({

@@ -7,9 +7,9 @@ import { AppError } from '../lib/errors.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { Notify } from '../users/account-notice.ts'
-import { updateUpdatedAt } from '../users/user-store.ts'
-import type { ApplySecurityEvent } from '../users/security-events.ts'
+import type { Notify } from '../accounts/account-notice.ts'
+import { updateUpdatedAt } from '../accounts/user-store.ts'
+import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import { findStep, SECRET_BYTES, toAppSecret } from './one-time-code.ts'
 import { type CodeSetUp, findSetUp, insertSetUp, replaceSetUp } from './one-time-code-store.ts'
 import { factorChanged, type PreparedRecoveryCodes } from './recovery-code-sets.ts'
@@ -47,7 +47,7 @@ export interface CheckedSetUp {
   apply(transaction: Transaction, own: { sessionId?: string | undefined }): Promise<void>
 }
 
-/** The content of the sealed token. Its keys never change, for set-ups that are under way during an upgrade. */
+/** The content of the sealed token. */
 interface SealedSetUp {
   userId: string
   /** base64url */

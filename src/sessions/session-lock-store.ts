@@ -31,15 +31,6 @@ export const lockSession = async (
   )
 }
 
-/** Locks a session from before browsers were recognised, and its user; false where there is none such. */
-export const lockUnrecognisedSession = async (db: Queries, id: string, userId: string): Promise<boolean> => {
-  if (!(await lockSession(db, id, userId))) return false
-  return (await db.get('SELECT id FROM sessions WHERE id = ? AND device_hash IS NULL', id)) !== undefined
-}
-
 /** 0 where the session has `mfa` already. */
 export const updateAmr = (db: Queries, id: string, amr: readonly string[]): Promise<number> =>
   db.run(`UPDATE sessions SET amr = ? WHERE id = ? AND (amr IS NULL OR amr NOT LIKE '%mfa%')`, amr.join(' '), id)
-
-export const updateDeviceHash = (db: Queries, id: string, deviceHash: string): Promise<number> =>
-  db.run('UPDATE sessions SET device_hash = ? WHERE id = ?', deviceHash, id)

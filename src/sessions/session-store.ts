@@ -21,7 +21,7 @@ export interface SessionRow {
   authenticated_at: number | null
   amr: string | null
   provider: string | null
-  device_hash: string | null
+  device_hash: string
 }
 
 interface SessionWithUserRow extends SessionRow {
@@ -60,7 +60,7 @@ export const toSession = (row: SessionRow): Session => ({
   authenticatedAtMs: row.authenticated_at ?? undefined,
   amr: toAmr(row),
   provider: row.provider ?? undefined,
-  deviceHash: row.device_hash ?? undefined,
+  deviceHash: row.device_hash,
 })
 
 const toSessionWithUser = (row: SessionWithUserRow): SessionWithUser => ({
@@ -109,7 +109,7 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     session.authenticatedAtMs ?? null,
     session.amr.length > 0 ? session.amr.join(' ') : null,
     session.provider ?? null,
-    session.deviceHash ?? null,
+    session.deviceHash,
   )
 
 /**

@@ -37,8 +37,8 @@ export interface Session {
   amr: readonly AuthenticationMethod[]
   /** The provider by which they did, as the settings name it. */
   provider: string | undefined
-  /** Of the browser's secret; undefined for a session from before browsers were recognised. */
-  deviceHash: string | undefined
+  /** The hash of the secret in the browser's cookie. */
+  deviceHash: string
 }
 
 export interface SessionWithUser extends Session {
@@ -82,8 +82,8 @@ export interface AuthenticatedSession {
   expiresAtMs: number
   /** The time of the database's server as the row was read; undefined where there is no server. */
   readAtMs: number | undefined
-  /** Of the secret of its browser; undefined for a session from before browsers were recognised. */
-  deviceHash: string | undefined
+  /** The hash of the secret of its browser. */
+  deviceHash: string
   /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
   userJson: string
 }

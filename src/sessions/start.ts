@@ -31,7 +31,7 @@ export interface StartOptions {
   /** Asked then: whether a session may start now. Where not, what `also` has done stays. */
   mayStart?: ((transaction: Queries) => Promise<boolean>) | undefined
   /** Recognises the browser, in the transaction of the start; resolves to the hash of its secret. */
-  recogniseBrowser?: ((transaction: Transaction) => Promise<string>) | undefined
+  recogniseBrowser: (transaction: Transaction) => Promise<string>
   /** A session with `mfa`, whose authentication stays that of the user: what the grant proves is less. */
   keepsMfaOf?: string | undefined
   /** How the user has signed in, for the record of the start; without it, there is none. */
@@ -67,7 +67,7 @@ export const createStart = (deps: StartDeps) => {
   return async (
     grant: SignInGrant,
     caller: SessionCaller,
-    { replaces = [], admitted, also, mayStart, recogniseBrowser, keepsMfaOf, login }: StartOptions = {},
+    { replaces = [], admitted, also, mayStart, recogniseBrowser, keepsMfaOf, login }: StartOptions,
   ): Promise<Tokens | undefined> => {
     const id = randomUUIDv7()
     const { userId, isStillValid } = grant
@@ -81,7 +81,7 @@ export const createStart = (deps: StartDeps) => {
       await admitted
       await also?.(transaction)
       if (mayStart && !(await mayStart(transaction))) return undefined
-      const deviceHash = await recogniseBrowser?.(transaction)
+      const deviceHash = await recogniseBrowser(transaction)
       const nowMs = currentTimeMs(user, clock)
       const kept = keepsMfaOf === undefined ? undefined : await lockSession(transaction, keepsMfaOf, userId)
       const authentication = kept?.amr.includes('mfa') ? authenticationOf(kept) : proven

@@ -133,8 +133,8 @@ test('thousands of secrets are sealed again in batches', async (t) => {
   await db.inTransaction(async (transaction) => {
     for (const id of copies) {
       await transaction.run(
-        `INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, self_made, position)
-         SELECT ?, ?, ?, ?, roles, disabled, created_at, self_made, ? FROM users WHERE id = ?`,
+        `INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, updated_at, self_made, position)
+         SELECT ?, ?, ?, ?, roles, disabled, created_at, updated_at, self_made, ? FROM users WHERE id = ?`,
         id,
         id,
         id,

@@ -9,7 +9,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { insertSession } from '../../src/sessions/session-store.ts'
 import type { SignInGrant } from '../../src/sessions/sign-in-grant.ts'
 import type { Database, RowQuery } from '../../src/storage/database.ts'
-import { insertUser } from '../../src/users/user-store.ts'
+import { insertUser } from '../../src/accounts/user-store.ts'
 import { newPerson } from '../support/client/accounts.ts'
 import { testOnSqlite } from '../support/database/database-choice.ts'
 import { freshDatabase } from './databases.ts'
@@ -60,8 +60,10 @@ const grantFor = (userId: string): SignInGrant => ({
   isStillValid: async () => true,
 })
 
+const recogniseBrowser = async (): Promise<string> => 'hash'
+
 const start = async (userId: string) => {
-  const tokens = await core.sessions.start(grantFor(userId), { device })
+  const tokens = await core.sessions.start(grantFor(userId), { device }, { recogniseBrowser })
   return tokens ?? assert.fail('the session was not started')
 }
 
@@ -141,7 +143,7 @@ describe('changes of a user', () => {
         for (let count = 0; count < 2100; count += 1) await insertSession(transaction, newSession(user.id))
       })
       const { id } = await own.users.create(newPerson())
-      const tokens = await own.sessions.start(grantFor(id), { device })
+      const tokens = await own.sessions.start(grantFor(id), { device }, { recogniseBrowser })
       assert.ok(await own.sessions.authenticate(tokens?.accessToken ?? ''))
       assert.equal(await by.sessions.endEverySession(), 2101)
       assert.equal(await own.sessions.authenticate(tokens?.accessToken ?? ''), undefined)

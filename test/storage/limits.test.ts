@@ -83,7 +83,7 @@ const newAccount = async (): Promise<{ userId: string; emailLower: string; devic
   const emailLower = newEmail()
   const [userId, deviceHash] = [`user-${names}`, `device-${names}`]
   await db.run(
-    'INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, self_made) VALUES (?, ?, ?, ?, ?, 0, 1, 1)',
+    'INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, updated_at, self_made) VALUES (?, ?, ?, ?, ?, 0, 1, 1, 1)',
     userId,
     emailLower,
     emailLower,

@@ -1,11 +1,9 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { createLog } from '../../src/lib/log.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { migrate } from '../../src/storage/migrations.ts'
 import { findAttempts, recordAttempt } from '../../src/webhooks/attempt-store.ts'
 import { findEvent } from '../../src/webhooks/event-history-store.ts'
 import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'
@@ -151,35 +149,6 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     await webhooks.deliverDue()
     assert.equal((await found(event)).closedAtMs, null)
     assert.match(complaints.join(''), /webhook bookkeeping failed/)
-  })
-
-  test('begins with the attempts from before the history existed', async (t) => {
-    const { db } = await freshDatabase(t)
-    await db.run('DROP TABLE webhook_attempts')
-    await db.run('ALTER TABLE webhook_events DROP COLUMN attempts_before')
-    await db.run(`DELETE FROM migrations WHERE name = '006-webhook-attempts'`)
-    const states: Record<string, [number, string | null, number | null, number | null]> = {
-      unattempted: [0, null, null, null],
-      underWay: [1, null, null, null],
-      retried: [2, 'answered 503', null, null],
-      failed: [3, 'answered 500', T0 + 3, null],
-      interrupted: [1, 'interrupted', T0 + 4, null],
-      delivered: [1, null, T0 + 5, T0 + 5],
-    }
-    for (const [id, [attempts, problem, closedAtMs, deliveredAtMs]] of Object.entries(states)) {
-      await insertEvent(db, newEvent({ id }))
-      const changes =
-        'UPDATE webhook_events SET attempts = ?, problem = ?, closed_at = ?, delivered_at = ? WHERE id = ?'
-      await db.run(changes, attempts, problem, closedAtMs, deliveredAtMs, id)
-    }
-    assert.deepEqual(await migrate(db, { now: () => T0 }), ['006-webhook-attempts'])
-    const known = async (id: string) =>
-      (await findAttempts(db, id)).map(({ number, endedAtMs, outcome }) => [number, endedAtMs, outcome])
-    assert.deepEqual(await known('retried'), [[2, null, 'retried']])
-    assert.deepEqual(await known('failed'), [[3, T0 + 3, 'failed']])
-    assert.deepEqual(await known('interrupted'), [[1, T0 + 4, 'interrupted']])
-    for (const id of ['unattempted', 'underWay', 'delivered']) assert.deepEqual(await known(id), [])
-    assert.equal((await findEvent(db, 'failed'))?.attemptsBefore, 0)
   })
 })
 

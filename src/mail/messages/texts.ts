@@ -41,7 +41,7 @@ const passwordWords = ({ how, by }: MessageOf<'password_changed'>, app: string):
   }
 }
 
-const limitedWords = ({ logins = 'in_network' }: MessageOf<'login_limited'>, { app }: ServiceFacts): NoticeWords => {
+const limitedWords = ({ logins }: MessageOf<'login_limited'>, { app }: ServiceFacts): NoticeWords => {
   const tried = `Someone has tried many times to log in to your ${app} account`
   const what = {
     in_network: `${tried}, and failed each time. From there, no more tries are taken for a while, except in browsers in which you have logged in before.`,

@@ -65,10 +65,7 @@ export const insertKey = (db: Queries, key: KeyRecord): Promise<number> =>
 export const retireKeys = (db: Queries, timeMs: number): Promise<number> =>
   db.run('UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL', timeMs)
 
-/**
- * Revokes all keys: none of their tokens is accepted any more. An earlier version of svc, which does not know
- * `revoked_at`, refuses them because the keys have retired long ago.
- */
+/** Revokes all keys, which retire with it: none of their tokens is accepted any more. */
 export const revokeKeys = (db: Queries, nowMs: number): Promise<number> =>
   db.run('UPDATE signing_keys SET retired_at = 0, revoked_at = ? WHERE revoked_at IS NULL', nowMs)
 

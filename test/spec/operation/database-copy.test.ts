@@ -3,10 +3,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TABLES } from '../../../src/storage/schema.ts'
 import { afterwards } from '../../support/cleanup.ts'
@@ -17,11 +15,11 @@ import { databaseChoice, postgresUrl } from '../../support/database/database-cho
 import { databasePath } from '../../support/database/database-file.ts'
 import { createDatabase, queryOnce } from '../../support/postgres/postgres-databases.ts'
 import { storeCodes, storePasskey } from '../../support/second-factor/stored-factors.ts'
-import type { CommandResult } from '../../support/service/command.ts'
-import { spawnSvc } from '../../support/service/command.ts'
+import { type CommandResult, spawnSvc } from '../../support/service/command.ts'
 import { type Service, startService } from '../../support/service/service.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import path from 'node:path'
 
 type Rows = Record<string, unknown>[]
 
@@ -105,12 +103,12 @@ const MANY = 21_000
 /** Fills a database with users, of whom the first thousands have a session. */
 const fill = async (place: Place, count: number): Promise<void> => {
   await place.rows(`${numbers(count)} INSERT INTO users
-    (id, email, email_lower, username, password_hash, roles, disabled, created_at)
-    SELECT 'u' || n, n || '@example.com', n || '@example.com', 'name' || n, NULL, '[]', 0, 1700000000000 + n
+    (id, email, email_lower, username, password_hash, roles, disabled, created_at, updated_at)
+    SELECT 'u' || n, n || '@example.com', n || '@example.com', 'name' || n, NULL, '[]', 0, 1700000000000 + n, 1
     FROM numbers WHERE true RETURNING 1 AS one`)
   await place.rows(`${numbers(Math.min(count, 3000))} INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at,
-      last_seen_at, expires_at, absolute_expires_at, user_agent, address)
-    SELECT 's' || n, 'u' || n, 'salt', 1, '[]', 1, 2, 3, 9007199254740991, 'Agent', '203.0.113.7'
+      last_seen_at, expires_at, absolute_expires_at, user_agent, address, device_hash)
+    SELECT 's' || n, 'u' || n, 'salt', 1, '[]', 1, 2, 3, 9007199254740991, 'Agent', '203.0.113.7', 'hash'
     FROM numbers WHERE true RETURNING 1 AS one`)
 }
 
@@ -119,8 +117,9 @@ const ODD = ['A', 'a', 'Z', 'ä', 'ß', '_', '%', "'", '\\', '\uffff', '😀', '
 
 const addOddRows = async (place: Place): Promise<void> => {
   const quoted = ODD.map((text) => `'${text.replaceAll("'", "''")}'`)
-  await place.rows(`INSERT INTO users (id, email, email_lower, username, password_hash, roles, disabled, created_at)
-    VALUES ${quoted.map((id, n) => `(${id}, 'odd${n}@example.com', ${id}, ${id}, '', '["a"]', 1, ${-n})`).join(', ')}
+  await place.rows(`INSERT INTO users (id, email, email_lower, username, password_hash, roles, disabled, created_at,
+      updated_at)
+    VALUES ${quoted.map((id, n) => `(${id}, 'odd${n}@example.com', ${id}, ${id}, '', '["a"]', 1, ${-n}, ${n})`).join(', ')}
     RETURNING 1 AS one`)
   await place.rows(`INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at, status,
       problem, delivered_at, closed_at)
@@ -298,8 +297,8 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       await fill(from, MANY)
       const to = await interruptedCopy(t, kind, from)
       await from.rows(`UPDATE users SET email_lower = 'other' WHERE id = 'u1' RETURNING 1 AS one`)
-      await from.rows(`INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at)
-        VALUES ('z', '', '1@example.com', 'z', '[]', 0, 1) RETURNING 1 AS one`)
+      await from.rows(`INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at,
+        updated_at) VALUES ('z', '', '1@example.com', 'z', '[]', 0, 1, 1) RETURNING 1 AS one`)
       const { code, stderr } = await copy(from, to)
       assert.equal(code, 1)
       assert.match(stderr, /Rows of users do not fit.*new, empty database\. \(.*email_lower.*\)/)

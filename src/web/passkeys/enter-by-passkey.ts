@@ -1,0 +1,97 @@
+import { AppError } from '../../lib/errors.ts'
+import type { AddedPasskey, CheckedRegistration } from '../../passkeys/registration.ts'
+import type { AskedFactor } from '../../recovery/proved-factor.ts'
+import type { ProviderProof } from '../../accounts/provider-proof.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { PageDeps } from '../../http/deps.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { HttpResponse } from '../../http/response.ts'
+import { createAskedFactor } from '../sign-in/asked-factor.ts'
+import { returnToOf } from '../sign-in/asking-browser.ts'
+import { findSessionsBeside } from '../sign-in/link-token.ts'
+import { createOtherWaysIn } from '../sign-in/other-ways-in.ts'
+import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
+import type { LinkToPasskey } from './named-link.ts'
+import { added } from './passkey-answer.ts'
+
+const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const
+
+/**
+ * A user who has followed a link has made a passkey in place of a password: one transaction uses the link up, changes
+ * the account as with a provider, adds the passkey, and starts a session.
+ */
+export const createEnterByPasskey = (deps: PageDeps) => {
+  const { recovery, accountLog } = deps
+  const askedFactor = createAskedFactor(deps)
+  const otherWaysIn = createOtherWaysIn(deps)
+
+  const findAsked = async (
+    { purpose, link }: LinkToPasskey,
+    isOwnSession: boolean,
+  ): Promise<AskedFactor | undefined> => {
+    if (purpose === 'reset') return recovery.reset.findAsked({ link, isOwnSession })
+    return purpose === 'undo' ? recovery.emailUndo.findAsked({ link }) : undefined
+  }
+
+  const codesPath = (context: RequestContext, userId: string, { recoveryCodes: codes }: AddedPasskey, path: string) =>
+    codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: path, done: 'passkey_added' }) : path
+
+  const enterBy = async (
+    context: RequestContext,
+    named: LinkToPasskey,
+    check: () => Promise<CheckedRegistration>,
+    facts: EventFacts,
+  ): Promise<HttpResponse> => {
+    const { purpose, link, userId } = named
+    const enter = recovery.byProvider[purpose]
+    const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
+    const factor = await askedFactor.prove(context, await findAsked(named, isOwnSession), textsOf(context))
+    const checked = await check()
+    let stored: AddedPasskey | undefined
+    const proof: ProviderProof = {
+      method: 'passkey',
+      // The link has come to this address.
+      verifiedEmail: { shown: link.emailLower, lower: link.emailLower },
+      async connect(transaction) {
+        stored = await checked.apply(transaction)
+      },
+    }
+    const entered = await enter?.({ link, proof, isOwnSession, factor, caller: context })
+    if (!entered) throw noEntry()
+    // The link stands for a password.
+    const grant = { ...entered.grant, amr: factor?.amrAfter('pwd') ?? (['pwd'] as const) }
+    const signIn = { way: 'recovery', grant, facts, also: entered.apply, browser: 'silent' } as const
+    const returnTo = returnToOf(deps, context, link)
+    const response = await completeSignIn(deps, context, {
+      ...signIn,
+      returnTo: async () => {
+        const path = await otherWaysIn.before(userId, returnTo)
+        return stored ? codesPath(context, userId, stored, path) : path
+      },
+    })
+    if (!response || !stored || !('redirect' in response)) throw noEntry()
+    accountLog.record(context, { event: 'passkey_add', userId, passkeyId: stored.passkey.id })
+    return added(stored.passkey, response.redirect)
+  }
+  return (
+    context: RequestContext,
+    link: LinkToPasskey,
+    check: () => Promise<CheckedRegistration>,
+  ): Promise<HttpResponse> => {
+    const event: EventFacts = { event: EVENTS[link.purpose], method: 'passkey', userId: link.userId }
+    return accountLog.recordOutcome(context, event, (facts) => enterBy(context, link, check, facts))
+  }
+}
+
+/** The members of the body that are text, as the fields of a form. */
+const textsOf = ({ json }: RequestContext) => ({
+  get(name: string): string | undefined {
+    const value = json[name]
+    if (typeof value === 'string' || value === undefined) return value
+    return JSON.stringify(value)
+  },
+})
+
+/** The account is disabled, or was deleted since the link was read. */
+const noEntry = (): AppError => new AppError('forbidden', 'This account cannot be entered now.', { reason: 'disabled' })

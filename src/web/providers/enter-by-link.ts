@@ -1,0 +1,49 @@
+import { signInProblem } from '../../oauth/errors.ts'
+import { amrOf, type AuthorizationFlow, type ProviderProfile } from '../../oauth/oauth.ts'
+import { isEntryPurpose } from '../../recovery/provider-entry.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, redirect } from '../../http/response.ts'
+import { returnToOf } from '../sign-in/asking-browser.ts'
+import { createOtherWaysIn } from '../sign-in/other-ways-in.ts'
+import { findBrowserSessions, startSession } from '../sign-in/start-session.ts'
+import type { ProviderRouteDeps } from './provider-route.ts'
+
+interface Entry {
+  flow: AuthorizationFlow
+  profile: ProviderProfile
+  facts: EventFacts
+}
+
+/**
+ * A user who has followed a link is back from the provider: one transaction uses the link up, connects the provider to
+ * the account of the link, and starts a session.
+ */
+export const enterByLink = async (
+  deps: ProviderRouteDeps,
+  context: RequestContext,
+  { flow: { entry }, profile, facts }: Entry,
+): Promise<HttpResponse> => {
+  const { oauth, recovery, accountLog, provider } = deps
+  const purpose = entry?.purpose
+  const enter = isEntryPurpose(purpose) ? recovery.byProvider[purpose] : undefined
+  if (!entry || !isEntryPurpose(purpose) || !enter) throw signInProblem('unreadable')
+  const link = await recovery.links.require([purpose], entry.token)
+  facts.event = EVENTS[purpose]
+  const { proved } = entry
+  // It was used up on the way to the provider.
+  const factor = proved && { amrAfter: () => proved, apply: async () => {} }
+  const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
+  const returnTo = await oauth.offer(profile, context, async (proof) => {
+    const { apply: also, ...entered } = await enter({ link, proof, isOwnSession, factor, caller: context })
+    const amr = proved ?? amrOf(oauth.factorOf(profile))
+    const grant = { ...entered.grant, amr, provider: profile.provider }
+    const returnTo = returnToOf(deps, context, link)
+    if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
+    throw signInProblem('disabled')
+  })
+  accountLog.record(context, { event: 'provider_connect', method: provider.name, userId: link.userId })
+  return redirect(await createOtherWaysIn(deps).before(link.userId ?? '', returnTo, profile))
+}
+
+const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const

@@ -1,0 +1,69 @@
+import type { AskedFactorView } from '../../pages/links/asked-factor.ts'
+import { type AskedFactor, factorMissing, type ProvedFactor } from '../../recovery/proved-factor.ts'
+import type { AccountFactors } from '../../second-factor/second-factors.ts'
+import type { RouteDeps } from '../../http/deps.ts'
+import { enteredCode } from './entered-code.ts'
+import type { Fields } from '../../http/body/form.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+
+/**
+ * The second factor on the page of a link: a link proves the mail of an account, and an email never switches a factor
+ * off (CONTRACT.md 4.16). Undefined for `asked`: the link takes the account over, and no factor counts.
+ */
+export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: RouteDeps) => {
+  const find = async ({ userId, madeBeforeMs, without }: AskedFactor): Promise<AccountFactors> => {
+    const found = await secondFactors.find(userId, undefined, madeBeforeMs)
+    if (!without) return found
+    const { appGoes, passkeyId, recoveryCodesSinceMs } = without
+    const others = passkeyId === undefined ? [] : (await passkeys.list(userId)).filter(({ id }) => id !== passkeyId)
+    return {
+      codes: found.codes && !appGoes,
+      passkeys: passkeyId === undefined ? found.passkeys : Math.min(found.passkeys, others.length),
+      recoveryCodes: (await secondFactors.find(userId, undefined, recoveryCodesSinceMs)).recoveryCodes,
+    }
+  }
+
+  const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
+    const known = await knownBrowsers.find(asked.userId, context.cookies.device)
+    const place = { kind: 'link', network: context.network, knownBrowser: known?.countedAs } as const
+    const { factor, apply } = await secondFactors.checkCode({ ...asked, code, place }, context)
+    return { apply, amrAfter: (first) => (factor === 'otp' ? [first, 'otp', 'mfa'] : [first, 'mfa']) }
+  }
+
+  const checkPasskey = async (context: RequestContext, asked: AskedFactor, response: string): Promise<ProvedFactor> => {
+    const check = { ...asked, response, browserSecret: context.cookies.link }
+    const { grant, apply } = await passkeys.checkAssertion(check, context)
+    return { apply, amrAfter: () => grant.amr }
+  }
+
+  return {
+    /** What the page asks for; undefined: nothing. */
+    async describe(asked: AskedFactor | undefined): Promise<AskedFactorView | undefined> {
+      if (!asked) return undefined
+      const { codes, recoveryCodes, passkeys } = await find(asked)
+      return codes || passkeys > 0 || recoveryCodes > 0
+        ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 }
+        : undefined
+    },
+
+    /**
+     * Checks what the form brings, before anything else is done; undefined where nothing is asked for. `unprocessable`
+     * where the form brings nothing, `unauthorized` for a wrong code, which counts, or a passkey that proves nothing;
+     * `rate_limited` past the limits of wrong codes.
+     */
+    async prove(
+      context: RequestContext,
+      asked: AskedFactor | undefined,
+      entered: Pick<Fields, 'get'> = context.form,
+    ): Promise<ProvedFactor | undefined> {
+      if (!asked) return undefined
+      const { codes, recoveryCodes, passkeys: passkeyCount } = await find(asked)
+      if (!codes && passkeyCount === 0 && recoveryCodes === 0) return undefined
+      const response = entered.get('passkey_response')
+      if (response && passkeyCount > 0) return checkPasskey(context, asked, response)
+      const code = enteredCode(entered)
+      if (!code) throw factorMissing()
+      return checkCode(context, asked, code)
+    },
+  }
+}
