@@ -12,7 +12,7 @@ import type { Database } from './storage/database.ts'
 import { orNameDisk } from './storage/full-disk.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
 
-/** What the rules work with: the data, and the secret that protects them. */
+/** The rules work with these: the data, and the secret that protects them. */
 export interface Bootstrapped {
   db: Database
   rootSecret: RootSecret
@@ -59,7 +59,7 @@ const secretListeners = (log: Log) => ({
   onProblem: (error: Error) => log.error({ err: error }, 'the changed root secret is not used'),
 })
 
-/** Undefined where the root secret is in a file beside the database. */
+/** The settings have no root secret where it is in a file beside the database: then this returns undefined. */
 const secretOfSettings = ({ secret, previousSecret }: Config): RootSecret | undefined =>
   secret && createRootSecret({ current: secret, previous: previousSecret })
 

@@ -10,7 +10,7 @@ import { findUnknownSettings, findWarnings, type SecretFiles } from './warnings.
 /** The configuration: the value of each setting in `settings.ts`, with what follows from several of them. */
 export type Config = Omit<ReadSettings, 'emailVerification' | 'oauthProviders' | 'passkeys' | 'relyingPartyId'> & {
   emailVerification: NonNullable<ReadSettings['emailVerification']>
-  /** In the order of their buttons. */
+  /** They are in the order of their buttons. */
   oauthProviders: ProviderSettings[]
   /** The domain that passkeys belong to (WebAuthn section 4, RP ID); undefined where there are no passkeys. */
   relyingPartyId: string | undefined

@@ -3,7 +3,7 @@ import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
 import { type Environment, isSet } from './setting.ts'
 import { type ReadSettings, SETTINGS } from './settings.ts'
 
-/** What settings that are good alone make impossible together, one line each. */
+/** Finds settings that are good alone and impossible together, one line each. */
 export const findConflicts = (environment: Environment, settings: ReadSettings): string[] => {
   const { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl } = settings
   return [
@@ -35,7 +35,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
   ]
 }
 
-/** Whether the base URL is not https. An invalid one is not: it is an error already. */
+/** Tells whether the base URL is not https. An invalid one counts as https, since it is an error already. */
 const isPlainHttp = (baseUrl: string | undefined, { SVC_BASE_URL: text }: Environment): boolean =>
   baseUrl ? !baseUrl.startsWith('https:') : !text
 

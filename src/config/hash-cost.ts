@@ -1,7 +1,7 @@
 import { memoryOfMachine, toMiB } from '../lib/machine.ts'
 import { parser } from './parsers.ts'
 
-/** What a password hash costs; memory in KiB. */
+/** The cost of a password hash, with memory in KiB. */
 interface Argon2Cost {
   memoryCost: number
   timeCost: number
@@ -12,7 +12,7 @@ interface Argon2Cost {
 const LEAST_MEMORY: Record<number, number> = { 1: 47_104, 2: 19_456, 3: 12_288, 4: 9216, 5: 7168 }
 const MOST_NAMED_PASSES = Object.keys(LEAST_MEMORY).length
 
-/** What svc checks of foreign hashes, too: its own exports can be imported anywhere. */
+/** Foreign hashes have the same limits, so that the exports of one svc can be imported by any other. */
 const MAX_MEMORY = 1_048_576
 const MAX_WORK = 10 * MAX_MEMORY
 const MAX_LANES = 16

@@ -14,7 +14,7 @@ const DEFAULT_PORTS = { implicit: 465, starttls: 587, offered: 25, off: 25 }
 const URL_PARTS = /^(smtps?):\/\/(?:([^/?#]*)@)?([^@/?#]*?)(?::(\d{1,5}))?\/?(\?tls=off)?$/
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?$/i
 
-/** Undefined where the text is no such URL. Throws `AppError` where there is more to say. */
+/** Returns undefined for text that is no such URL, and throws `AppError` where there is more to say. */
 export const readSmtpUrl = (text: string): SmtpServer | undefined => {
   const [, scheme, credentials, hostText = '', portText, off] = URL_PARTS.exec(text) ?? []
   const host = readHost(hostText)
@@ -101,7 +101,7 @@ export const emailDomains = listOf(
   (item) => (isEmailDomain(item) ? item.toLowerCase() : undefined),
 )
 
-/** For links on pages and in messages. */
+/** Pages and messages link to it. */
 export const supportUrl = urlParser('an https:// URL or mailto:ADDRESS', (text) => {
   if (text.startsWith('mailto:')) return readEmail(text.slice('mailto:'.length)) && text
   return /^https:\/\/[^/?#\\@\s]+(?:[/?#][^\s\\]*)?$/i.test(text) && URL.canParse(text) ? text : undefined

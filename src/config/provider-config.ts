@@ -63,7 +63,7 @@ const NOT_ONES_OWN =
   'anyone can have an account there, with any email; "on" is for an OpenID Connect provider, a GitLab or a Microsoft ' +
   'tenant that your organisation runs'
 
-/** Undefined when a required setting is missing or invalid, which is in the errors already. */
+/** Returns undefined when a required setting is missing or invalid, which is in the errors already. */
 const toProviderSettings = (name: string, values: Resolved): ProviderSettings | undefined => {
   const { clientId, clientSecret = values.applePrivateKey, issuer, scopes, label } = values
   const { appleTeamId: teamId, appleKeyId: keyId } = values

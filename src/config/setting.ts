@@ -25,7 +25,7 @@ export type ValueOf<Row> =
 
 export type Environment = Record<string, string | undefined>
 
-/** Where settings are read from, and the errors found so far. */
+/** Settings are read from it, and it collects the errors. */
 export interface SettingSource {
   environment: Environment
   /** Reads the file that a variable ending in `_FILE` names. */

@@ -11,7 +11,7 @@ import { previousSecretFile, rootSecretFile } from './root-secret.ts'
 import type { Environment, Setting } from './setting.ts'
 import { type ReadSettings, SETTINGS } from './settings.ts'
 
-/** What is needed to check the permissions of files with secrets. */
+/** The check of the permissions of files with secrets needs this. */
 export interface SecretFiles {
   environment: Environment
   /** The names of variables that came from the `.env` file. */
@@ -143,7 +143,7 @@ const warnOfLifetimes = ({ refreshGraceMs, accessTokenLifetimeMs, sessionLifetim
 ]
 
 const PREFIX = 'SVC_'
-/** Of the SDK, which may share a `.env` with svc. */
+/** The SDK reads these, and may share a `.env` with svc. */
 const OF_SDK = ['SVC_API_KEY', 'SVC_BIN', 'SVC_NODE', 'SVC_URL']
 const looksLikeSetting = (name: string): boolean => /^SVC_(?!TEST_)/i.test(name)
 

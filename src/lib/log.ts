@@ -47,7 +47,7 @@ export const createLog = (level: LogLevel, destination: Destination): Log => {
   }
 }
 
-/** Of an error, only what may be logged. */
+/** An error is logged with the properties that may be logged, and no others. */
 const factsOf = (facts: object): object => {
   if (facts instanceof Error) return { err: toLoggedError(facts) }
   return 'err' in facts && facts.err !== undefined ? { ...facts, err: toLoggedError(facts.err) } : facts

@@ -4,18 +4,18 @@ import { dirname, resolve } from 'node:path'
 
 /** The memory that this process may use, in bytes: that of its container, where it has a limit, otherwise all there is. */
 export const memoryOfMachine = (): number =>
-  // Without a limit, it is 0 or more than there is.
+  // Without a limit, the constraint is 0 or more than there is.
   Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
 
 export const toMiB = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
 
-/** Where a file is or would be: the folder that is there, and the bytes that are left for it. */
+/** The folder of a file, or the nearest one that exists, and the bytes that are left in it. */
 export interface FreeSpace {
   folder: string
   bytes: number
 }
 
-/** Of the file system of a file, or of the nearest folder above it that exists; undefined where none says. */
+/** Asks the file system of a file, or of the nearest folder above it that exists; undefined where none says. */
 export const findFreeSpace = (file: string): FreeSpace | undefined => {
   const folder = dirname(resolve(file))
   try {

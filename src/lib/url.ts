@@ -26,7 +26,7 @@ export const mayReachThisMachine = (text: string): boolean =>
 export const redactUrl = (url: string): string =>
   url.replace(/^([^?#]*?\/\/)[^/?#]*@/, '$1…@').replace(/([?#]).+$/s, '$1…')
 
-/** Without a user, which must be refused (RFC 9110 section 4.2.4). */
+/** A user is not accepted, since it must be refused (RFC 9110 section 4.2.4). */
 const ABSOLUTE = /^https?:\/\/((?:[\w.~-]+|\[[\da-f:.]+\])(?::\d*)?)(\/[^#]*|\?[^#]*)?$/i
 
 /**

@@ -15,11 +15,11 @@ interface MetricsDeps {
 
 /** The metrics of one process: what is counted as it happens, what is read at each scrape, and the listener. */
 export interface Metrics extends Counts, MetricsListener {
-  /** To be called once, before the first scrape. */
+  /** Call it once, before the first scrape. */
   readFrom(sources: MetricsSources): void
 }
 
-/** To be imported only when metrics are on: the library takes long to load. */
+/** Import it only when metrics are on: the library takes long to load. */
 export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps): Metrics => {
   const registry = createRegistry(version)
   const { contentType } = registry

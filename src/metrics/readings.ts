@@ -112,7 +112,7 @@ const addConnections = (registry: Registry, poolLoad: MetricsSources['poolLoad']
   registry.registerMetric(connections)
 }
 
-/** Well below the ten seconds after which Prometheus gives up by default. */
+/** The deadline is well below the ten seconds after which Prometheus gives up by default. */
 const DEADLINE_MS = 2000
 
 /** Probes the database within two seconds, and never rejects; probes at the same time share one query. */

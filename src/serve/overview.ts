@@ -49,7 +49,7 @@ const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefi
     ? undefined
     : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
 
-/** The same for people at a terminal. */
+/** Writes the overview for people at a terminal. */
 export const overviewText = (overview: Overview): string => `
   svc is serving
 

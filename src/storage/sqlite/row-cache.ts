@@ -56,7 +56,7 @@ export const createRowCache = <Row, Mapped>({
 }
 
 /**
- * Where more than a thousand connections have requests, libuv asks the kernel for more of them up to 48 times before it
+ * When more than a thousand connections have requests, libuv asks the kernel for more of them up to 48 times before it
  * ends the turn of the event loop, which then takes half a second.
  */
 const MAX_AGE_MS = 0.5

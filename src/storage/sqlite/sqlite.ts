@@ -63,7 +63,7 @@ export const openSqlite = async ({
   const runWrite = <T>(work: () => T | Promise<T>): Promise<T> => {
     const deadline = performance.now() + LOCK_TIMEOUT_MS
     const workAndCheck = async () => {
-      // What cannot reach the disk is not begun: its outcome would be unknown.
+      // A write that cannot reach the disk is not begun: its outcome would be unknown.
       groupCommit.requireWritable()
       const result = await work()
       checkpoints.afterCommit()
@@ -95,7 +95,7 @@ export const openSqlite = async ({
     run: (sql, ...values) => runInBatch(sql, values),
     async inTransaction(work) {
       const result = await runWrite(() => runTransaction(connection, prepare, transactionQueries, work))
-      // Also where nothing has changed: the work may have read a commit that is not on disk yet.
+      // This waits even where nothing has changed: the work may have read a commit that is not on disk yet.
       await groupCommit.wait()
       return result
     },
@@ -127,14 +127,14 @@ export const openSqlite = async ({
     cachedRow: (query) => createRowCache({ ...query, prepare, runStatement, readDataVersion }),
 
     async backup(target) {
-      // In one read transaction. SQLite's online backup would start over at each write, and might never end.
+      // VACUUM is one read transaction. SQLite's online backup would start over at each write, and might never end.
       await mutex.runExclusive(() => connection.prepare('VACUUM INTO ?').run(target))
       syncPath(target)
       syncPath(dirname(target))
     },
 
     async close() {
-      // What was handed in before is then in the queue.
+      // Writes that were handed in before are then in the queue.
       await setImmediate()
       await writeMutex.runExclusive(() => mutex.runExclusive(() => {}))
       if (!(await durability.close())) return
