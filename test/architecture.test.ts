@@ -324,7 +324,7 @@ const RULES: readonly Rule[] = [
   {
     // A start that counts nothing does not load the library.
     title: 'metrics/ is loaded by those who need it',
-    pattern: /^import (?!type\b).*from '(?:\.{1,2}\/)+(?:metrics\/)?(?:metrics|registry)\.ts'/m,
+    pattern: /^import (?!type\b).*from '(?:\.{1,2}\/)+(?:metrics\/)?(?:metrics|counts|readings)\.ts'/m,
     places: /^metrics\//,
     breach: `import { createMetrics } from '../metrics/metrics.ts'`,
   },

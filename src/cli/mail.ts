@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { shownSmtp } from '../config/smtp-url.ts'
+import { shownSmtp } from '../config/mail-parsers.ts'
 import { findAsciiForm, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { AppError } from '../lib/errors.ts'
-import { redactUrl } from '../lib/redact-url.ts'
+import { redactUrl } from '../lib/url.ts'
 import { parseDuration, toTimestamp } from '../lib/time.ts'
 import type { DeliveryAttempt, OutboxEvent } from '../webhooks/webhooks.ts'
 import { type Call, command, group, option, type ValuesOf } from './command/command.ts'

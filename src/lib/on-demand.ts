@@ -23,7 +23,7 @@ export const loadedOnDemand = <T extends object>(load: () => Promise<T>): OnDema
   return new Proxy({}, { get }) as OnDemand<T, keyof T>
 }
 
-/** What is loaded with the first call, and handed to all. What cannot be loaded is tried again with the next call. */
+/** Loads something with the first call, and hands it to all. A failure is tried again with the next call. */
 export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined
   return () => {
@@ -36,8 +36,8 @@ export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
 }
 
 /**
- * Functions, by their names, whose files are loaded with the first call of one of them. Each file that is
- * loaded before the service listens makes every start longer.
+ * Makes functions, by their names, that load their files with the first call of one of them. Each file that is loaded
+ * before the service listens makes every start longer.
  */
 export const onDemand = <T extends object, Name extends keyof T & string>(
   load: () => Promise<T>,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { readSmtpUrl } from '../../src/config/smtp-url.ts'
+import { readSmtpUrl } from '../../src/config/mail-parsers.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createLog } from '../../src/lib/log.ts'

@@ -1,6 +1,6 @@
 import { canonicalAddress } from '../../lib/address.ts'
 import { isLoopbackHost, isOwnAddress, isPrivateAddress } from '../../lib/network.ts'
-import { isLoopbackUrl } from '../../lib/origin.ts'
+import { isLoopbackUrl } from '../../lib/url.ts'
 import type { ProbeAnswer } from '../../lib/probe.ts'
 import { randomToken } from '../../lib/secrets.ts'
 import { type Finding, finding } from './findings.ts'

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
-import path from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { openSecretFile, rootSecretFile } from '../../config/root-secret.ts'
 import type { Core } from '../../core.ts'
 import { createRootSecret, type RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
-import { findFreeSpace } from '../../lib/free-space.ts'
+import { findFreeSpace } from '../../lib/machine.ts'
 import { compareClocks } from '../../storage/server-clock.ts'
 import { withCore } from '../command/with-core.ts'
 import { checkClock, type Finding, finding, SMTP_HINTS } from './findings.ts'
 import { exchange, type Place } from './probe.ts'
 import { inspectProxy } from './proxy.ts'
+import path from 'node:path'
 
 /** One of these hides everything else that is behind the address. */
 const IN_THE_WAY = new Set([

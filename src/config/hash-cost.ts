@@ -1,7 +1,7 @@
-import { requireBlocklistFile } from '../accounts/passwords/blocklist/blocklist-file.ts'
+import { memoryOfMachine, toMiB } from '../lib/machine.ts'
 import { parser } from './parsers.ts'
 
-/** What a password hash costs; memory in KiB. */
+/** The cost of a password hash, with memory in KiB. */
 interface Argon2Cost {
   memoryCost: number
   timeCost: number
@@ -12,7 +12,7 @@ interface Argon2Cost {
 const LEAST_MEMORY: Record<number, number> = { 1: 47_104, 2: 19_456, 3: 12_288, 4: 9216, 5: 7168 }
 const MOST_NAMED_PASSES = Object.keys(LEAST_MEMORY).length
 
-/** What svc checks of foreign hashes, too: its own exports can be imported anywhere. */
+/** Foreign hashes have the same limits, so that the exports of one svc can be imported by any other. */
 const MAX_MEMORY = 1_048_576
 const MAX_WORK = 10 * MAX_MEMORY
 const MAX_LANES = 16
@@ -36,11 +36,30 @@ export const argon2Cost = parser(
   },
 )
 
-/** A file that is looked into when it is read: a mistake in it must not wait for the first signup. */
-export const blocklistFile = parser(
-  'the path of a UTF-8 file with one password a line, or with SHA1HEX:COUNT a line, sorted',
-  (file) => {
-    requireBlocklistFile(file)
-    return file
-  },
-)
+interface HashSettings {
+  argon2: Argon2Cost
+  hashesAtOnce: number
+}
+
+/** The memory that hashes of today's cost hold when as many run as may. */
+export const hashMemoryOf = ({ hashesAtOnce, argon2 }: HashSettings): number => hashesAtOnce * argon2.memoryCost * 1024
+
+/** The rest is for the process itself, for the database and for the file cache. */
+const SHARE_OF_HASHES = 0.5
+
+/** A warning where the hashes at once could take the memory that everything else needs. */
+export const warnOfHashMemory = (settings: HashSettings): string[] => {
+  const bytes = hashMemoryOf(settings)
+  const availableBytes = memoryOfMachine()
+  if (bytes <= availableBytes * SHARE_OF_HASHES) return []
+  return [
+    `SVC_ARGON2 makes ${settings.hashesAtOnce} hashes at once hold ${toMiB(bytes)} MiB, and there are ${toMiB(availableBytes)} MiB of memory: ` +
+      'lower it or SVC_HASHES_AT_ONCE',
+  ]
+}
+
+const MAX_FOREIGN_BYTES = 2 ** 30
+
+/** The memory that a hash of another system, or of another cost, may hold: one of the expensive ones is checked at a time. */
+export const foreignHashBytes = (): number =>
+  Math.min(MAX_FOREIGN_BYTES, Math.floor(memoryOfMachine() * SHARE_OF_HASHES))

@@ -1,9 +1,31 @@
 import { AppError } from '../lib/errors.ts'
-import type { Setting } from './settings.ts'
+import type { Parser } from './parsers.ts'
+
+/** A row of a table of settings. */
+export interface Setting<T> extends Parser<T> {
+  name: `SVC_${string}`
+  description: string
+  /** The text that is parsed when the variable is unset. */
+  defaultValue?: string
+  /** Describes a default that is no text, or depends on other settings. */
+  defaultText?: string
+  /** The value when the variable is unset. */
+  unsetValue?: T
+  /** The value is never shown, and may come from a file: `NAME_FILE` holds its path. */
+  secret?: boolean
+}
+
+/** The value of a row as read: without a default, it may be undefined. */
+export type ValueOf<Row> =
+  Row extends Parser<infer T>
+    ? Row extends { defaultValue: string } | { unsetValue: unknown }
+      ? T
+      : T | undefined
+    : never
 
 export type Environment = Record<string, string | undefined>
 
-/** Where settings are read from, and the errors found so far. */
+/** Settings are read from it, and it collects the errors. */
 export interface SettingSource {
   environment: Environment
   /** Reads the file that a variable ending in `_FILE` names. */
@@ -28,7 +50,8 @@ export const readSetting = (setting: Setting<unknown>, source: SettingSource): u
     return undefined
   }
   const text = file ? readSettingFile(setting, file, source) : environment[name] || setting.defaultValue
-  return text ? parseSetting(setting, text, errors) : undefined
+  if (file && !text) return undefined
+  return text ? parseSetting(setting, text, errors) : setting.unsetValue
 }
 
 const readSettingFile = ({ name, format }: Setting<unknown>, file: string, { readFile, errors }: SettingSource) => {

@@ -19,3 +19,22 @@ const THIS_MACHINE =
  */
 export const mayReachThisMachine = (text: string): boolean =>
   URL.canParse(text) && THIS_MACHINE.test(new URL(text).hostname)
+
+/**
+ * A URL, valid or not, without its secret parts: user and password, and query and fragment, which may contain a token.
+ */
+export const redactUrl = (url: string): string =>
+  url.replace(/^([^?#]*?\/\/)[^/?#]*@/, '$1…@').replace(/([?#]).+$/s, '$1…')
+
+/** A user is not accepted, since it must be refused (RFC 9110 section 4.2.4). */
+const ABSOLUTE = /^https?:\/\/((?:[\w.~-]+|\[[\da-f:.]+\])(?::\d*)?)(\/[^#]*|\?[^#]*)?$/i
+
+/**
+ * Parses a request target in absolute form (RFC 9112 section 3.2.2), which clients send to proxies, and some to any
+ * server. `host` counts in place of the `Host` header. Undefined for any other form.
+ */
+export const readAbsoluteForm = (url: string): { host: string; target: string } | undefined => {
+  const [, host, target = '/'] = ABSOLUTE.exec(url) ?? []
+  if (host === undefined) return undefined
+  return { host, target: target.startsWith('?') ? `/${target}` : target }
+}
