@@ -23,7 +23,9 @@ const copyError = (message: string, error?: unknown): AppError => {
 
 /** The error for a row of the source that cannot be copied, with its key. */
 export const invalidRow = ({ name }: Table, key: unknown, wrong: string): AppError =>
-  copyError(`${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Correct it, and copy again.`)
+  copyError(
+    `${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Correct it, and copy again to a new, empty database.`,
+  )
 
 /** Turns the error of inserting these rows into one that tells an operator what to do. */
 export const explainInsertError = (error: unknown, table: Table, rows: Row[], dialect: Dialect): unknown => {

@@ -9,6 +9,9 @@ const PAGE_ROWS = 1000
 const where = ({ rowFilter }: Table, condition: string): string =>
   rowFilter ? `${condition} AND ${rowFilter}` : condition
 
+/** The primary key of a row, as text. */
+export const keyOf = ({ columns: [key] }: Table, row: Row | undefined): string => String(row?.[key])
+
 /**
  * The rows after a key in the order of keys, page by page; all rows when the key is empty. Throws an error that names
  * the row when a value has a type that svc never writes.
@@ -24,19 +27,18 @@ export async function* readPages(db: Queries, table: Table, after: string): Asyn
     for (const row of rows) checkRow(table, row)
     if (rows.length > 0) yield rows
     if (rows.length < PAGE_ROWS) return
-    last = String(rows.at(-1)?.[key])
+    last = keyOf(table, rows.at(-1))
   }
 }
 
 const NOT_A_SAFE_INTEGER = `holds no whole number from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
 
-/** SQLite stores any type in any column. Early versions of svc wrote times with fractions, which are rounded here. */
+/** Checks the types of values: SQLite stores any type in any column. */
 const checkRow = (table: Table, row: Row): void => {
   for (const column of table.columns) {
-    const value = row[column]
-    if (value === null || typeof value === 'string') continue
-    if (typeof value !== 'number') throw invalidRow(table, row[table.columns[0]], `${column} holds bytes, and no text`)
-    if (!Number.isInteger(value)) row[column] = Math.round(value)
+    const value: unknown = row[column]
+    if (value === null || typeof value === 'string' || typeof value === 'number') continue
+    throw invalidRow(table, row[table.columns[0]], `${column} holds bytes, and no text`)
   }
   for (const column of table.integerColumns) {
     if (row[column] === null || Number.isSafeInteger(row[column])) continue
@@ -65,14 +67,6 @@ export const insertPage = (db: Queries, { name, columns }: Table, rows: Row[]): 
   const all = Array.from({ length: rows.length }, () => one).join(', ')
   const values = rows.flatMap((row) => columns.map((column) => row[column] ?? null))
   return db.run(`INSERT INTO ${name} (${columns.join(', ')}) VALUES ${all}`, ...values)
-}
-
-/** The greatest key; empty when there is no row. */
-export const findLastKey = async (db: Queries, table: Table): Promise<string> => {
-  const [key] = table.columns
-  const sql = `SELECT ${key} AS last FROM ${table.name} WHERE ${where(table, '1 = 1')} ORDER BY ${key} DESC LIMIT 1`
-  const row = await db.get<{ last: string }>(sql)
-  return row?.last ?? ''
 }
 
 export const countRows = async (db: Queries, table: Table): Promise<number> => {
