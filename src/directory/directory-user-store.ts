@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import type { Queries, TableRow } from '../storage/database.ts'
 import { toRecord, USER_ROW_COLUMNS, type UserRecord, type UserRow } from '../users/user-store.ts'
 import { inList, MAX_LIST } from './in-list.ts'
 
@@ -35,13 +35,7 @@ interface DirectoryUserRow extends UserRow {
   passkeys: number
 }
 
-interface IdentityRow {
-  user_id: string
-  provider: string
-  issuer: string
-  subject: string
-  email: string | null
-}
+type IdentityRow = Omit<TableRow<'identities'>, 'id' | 'created_at'>
 
 const findIdentities = async (db: Queries, userIds: string[]): Promise<Map<string, IdentityRow[]>> => {
   const [where, ...values] = inList('user_id', userIds)

@@ -1,3 +1,5 @@
+export { columnsOf, insertRow, insertRows, type NewRow, type TableRow } from './rows.ts'
+
 /** What a column holds. Timestamps are milliseconds since 1970; lists are JSON text. */
 export type Value = string | number | null
 

@@ -1,10 +1,11 @@
 import type { Clock } from '../../lib/time.ts'
 import type { Database } from '../database.ts'
-import { TABLES, type Table } from '../schema.ts'
+import { insertRows } from '../rows.ts'
+import { TABLES, type Table } from '../tables.ts'
 import { explainInsertError } from './errors.ts'
 import { markFinished } from './marker.ts'
 import { type DatabaseLocation, locationName, openSource, openTarget } from './open.ts'
-import { countRows, digestTable, insertPage, keyOf, readPages, type TableDigest } from './pages.ts'
+import { countRows, digestTable, keyOf, readPages, type TableDigest } from './pages.ts'
 
 export { START_OVER } from './errors.ts'
 export { locationName } from './open.ts'
@@ -85,7 +86,7 @@ const copyBatch = (
   target.inTransaction(async (transaction) => {
     const batch = { rows: 0, last: after }
     for await (const page of readPages(source, table, after)) {
-      await insertPage(transaction, table, page).catch((error: unknown) => {
+      await insertRows(transaction, table.name, page).catch((error: unknown) => {
         throw explainInsertError(error, table, page, target.dialect)
       })
       batch.rows += page.length

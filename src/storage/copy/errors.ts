@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { type Dialect, UniqueViolation } from '../database.ts'
-import type { Row, Table } from '../schema.ts'
+import type { Row } from '../rows.ts'
+import type { Table } from '../tables.ts'
 
 /** Tells the operator what to do when the copy can no longer become equal. */
 export const START_OVER =

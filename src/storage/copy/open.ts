@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/time.ts'
 import type { Database } from '../database.ts'
 import { findPendingMigrations, migrate } from '../migrations.ts'
 import type { ConnectionInfo } from '../postgres/url.ts'
-import { TABLES } from '../schema.ts'
+import { TABLES } from '../tables.ts'
 import { markUnfinished, requireNoUnfinishedCopy } from './marker.ts'
 import { countRows } from './pages.ts'
 

@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto'
 import type { Queries } from '../database.ts'
-import type { Row, Table } from '../schema.ts'
+import type { Row } from '../rows.ts'
+import type { Table } from '../tables.ts'
 import { invalidRow } from './errors.ts'
 
 /** Measured by `npm run bench:copy`: more rows at once are no faster, and cost memory. */
 const PAGE_ROWS = 1000
 
-const where = ({ rowFilter }: Table, condition: string): string =>
-  rowFilter ? `${condition} AND ${rowFilter}` : condition
+/**
+ * Conditions for the rows that are copied; all rows of the other tables are. Rows of `installation` that belong to one
+ * database stay there: leases and locks of processes, and what migrations and a copy record.
+ */
+export const COPIED_ROWS: Readonly<Record<string, string>> = {
+  installation: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy')`,
+}
+
+const where = ({ name }: Table, condition: string): string =>
+  COPIED_ROWS[name] ? `${condition} AND ${COPIED_ROWS[name]}` : condition
 
 /** The primary key of a row, as text. */
 export const keyOf = ({ columns: [key] }: Table, row: Row | undefined): string => String(row?.[key])
@@ -59,14 +68,6 @@ const findUnsafeInteger = async (db: Queries, table: Table, after: string, error
     if (row) return invalidRow(table, row.found, `${column} ${NOT_A_SAFE_INTEGER}`)
   }
   return undefined
-}
-
-/** Inserts a page in one statement, so that it is there as a whole or not at all. */
-export const insertPage = (db: Queries, { name, columns }: Table, rows: Row[]): Promise<number> => {
-  const one = `(${columns.map(() => '?').join(', ')})`
-  const all = Array.from({ length: rows.length }, () => one).join(', ')
-  const values = rows.flatMap((row) => columns.map((column) => row[column] ?? null))
-  return db.run(`INSERT INTO ${name} (${columns.join(', ')}) VALUES ${all}`, ...values)
 }
 
 export const countRows = async (db: Queries, table: Table): Promise<number> => {

@@ -8,7 +8,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TABLES } from '../../../src/storage/schema.ts'
+import { COPIED_ROWS } from '../../../src/storage/copy/pages.ts'
+import { TABLES } from '../../../src/storage/tables.ts'
 import { afterwards } from '../../support/cleanup.ts'
 import { currentUser, signedUp } from '../../support/client/accounts.ts'
 import { assertCanLogIn, assertSignedIn } from '../../support/client/assertions.ts'
@@ -81,7 +82,8 @@ const copied = async (from: Place, to: Place) => {
 /** Everything that a copy includes, read without the code of the copy. */
 const contentOf = async (place: Place): Promise<Record<string, string[]>> => {
   const content: Record<string, string[]> = {}
-  for (const { name, rowFilter: only } of TABLES) {
+  for (const { name } of TABLES) {
+    const only = COPIED_ROWS[name]
     const rows = await place.rows(`SELECT * FROM ${name}${only ? ` WHERE ${only}` : ''}`)
     content[name] = rows
       .map((row) => JSON.stringify(Object.entries(row).sort(([left], [right]) => (left < right ? -1 : 1))))
