@@ -140,7 +140,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'metrics',
     'pages',
     'sessions/expiry.ts',
-    'storage/cleanup-time.ts',
     'storage/cleanup.ts',
     'storage/counters.ts',
     'storage/leases.ts',

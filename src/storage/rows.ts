@@ -45,4 +45,4 @@ export const insertRows = (db: Inserting, name: string, rows: readonly Row[]): P
 }
 
 export const insertRow = <Name extends TableName>(db: Inserting, name: Name, row: NewRow<Name>): Promise<number> =>
-  insertRows(db, name, [row as Row])
+  insertRows(db, name, [row])

@@ -2,12 +2,11 @@ import type { Clock } from '../../lib/time.ts'
 import type { Database } from '../database.ts'
 import { insertRows } from '../rows.ts'
 import { TABLES, type Table } from '../tables.ts'
-import { explainInsertError } from './errors.ts'
 import { markFinished } from './marker.ts'
 import { type DatabaseLocation, locationName, openSource, openTarget } from './open.ts'
-import { countRows, digestTable, keyOf, readPages, type TableDigest } from './pages.ts'
+import { countRows, digestTable, explainInsertError, keyOf, readPages, type TableDigest } from './pages.ts'
 
-export { START_OVER } from './errors.ts'
+export { START_OVER } from './pages.ts'
 export { locationName } from './open.ts'
 
 /** How much of a table is copied or checked. */

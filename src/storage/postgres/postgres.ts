@@ -2,11 +2,9 @@ import { AppError } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Value } from '../database.ts'
 import { isRetryable } from './errors.ts'
-import type { NamedResult, NamedStatement } from './named-query.ts'
-import { BEGIN_SNAPSHOT, type PooledConnection } from './limited-connection.ts'
-import { createPool, type PoolOptions } from './pool.ts'
+import { createNamedStatements, type NamedResult, type NamedStatement, type Prepare } from './named-query.ts'
+import { BEGIN_SNAPSHOT, createPool, type PooledConnection, type PoolOptions } from './pool.ts'
 import { createRowBatcher } from './row-batcher.ts'
-import { createNamedStatements, type Prepare } from './named-statements.ts'
 import { createUpdateBatcher } from './update-batcher.ts'
 
 /** How often an operation is tried that conflicts with others. */

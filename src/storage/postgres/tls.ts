@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import type { ClientConfig } from 'pg'
 import { AppError } from '../../lib/errors.ts'
-import type { ConnectionInfo, PostgresTls } from './connection-info.ts'
+import type { ConnectionInfo, PostgresTls } from './url.ts'
 
 export type Encryption = 'tls' | 'plain'
 

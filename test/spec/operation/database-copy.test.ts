@@ -174,6 +174,8 @@ const addFactors = async (service: Service, userId: string, t: TestContext): Pro
   await database.rows(`INSERT INTO used_tokens (id, expires_at) VALUES ('used', 9007199254740991) RETURNING id`)
 }
 
+const envOf = ({ url }: Place) => ({ SVC_DATABASE_URL: url, SVC_SECRET: OTHER_SECRET, SVC_PORT: '0' })
+
 const isUnfinished = async (place: Place): Promise<boolean> =>
   (await place.rows(`SELECT name FROM installation WHERE name = 'copy'`)).length === 1
 
@@ -274,7 +276,6 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       const arrived = await countOf(to, 'users')
       assert.ok(arrived > 0)
 
-      const envOf = ({ url }: Place) => ({ SVC_DATABASE_URL: url, SVC_SECRET: OTHER_SECRET, SVC_PORT: '0' })
       for (const args of [['serve'], ['users', 'list']]) {
         const { code, stderr } = await runCommand({ args, cwd, env: envOf(to) })
         assert.equal(code, 1, stderr)
