@@ -149,7 +149,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [
     'api-keys/api-keys.ts',
     'audit/audit-event.ts',
-    'audit/audit-json.ts',
+    'audit/audit-row.ts',
     'audit/audit.ts',
     'bootstrap',
     'config',

@@ -28,7 +28,7 @@ export const addAuditExport = (audit: Command, { loadConfig }: CommandContext): 
       const type = await requireType(command, selection.type)
       const config: Config = { ...loadConfig(), databaseTimeoutMs: TIMEOUT_MS }
       const count = await withCore(config, async (core) => {
-        const { toAuditJson } = await import('../audit/audit-json.ts')
+        const { toAuditJson } = await import('../audit/audit-row.ts')
         const query = await readSelection(core, selection, type)
         return writing(output, (write) =>
           core.audit.exportAll(query, (rows) => write(rows.map((row) => `${toJsonText(toAuditJson(row))}\n`).join(''))),

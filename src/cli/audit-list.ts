@@ -29,7 +29,7 @@ export const addAuditList = (audit: Command, { loadConfig }: CommandContext): vo
   withJson(list).action(async (options: ListOptions) => {
     const type = await requireType(list, options.type)
     await withCore(loadConfig(), async (core) => {
-      const { toAuditJson } = await import('../audit/audit-json.ts')
+      const { toAuditJson } = await import('../audit/audit-row.ts')
       const limit = options.limit ?? (options.since ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT)
       const pages = readPages(core, await readSelection(core, options, type), limit)
       // JSON is that of the server API, with ids alone.
