@@ -107,7 +107,7 @@ export const createApiKeys = ({ db, clock, recordEvent }: ApiKeysDeps): ApiKeys 
 /** Finds the key of a request, and writes when it was last used. */
 const createAuthenticateKey = ({ db, clock }: Pick<ApiKeysDeps, 'db' | 'clock'>) => {
   const keys = cacheApiKeys(db, (found) => ({ ...found, authenticated: toAuthenticated(found) }))
-  /** When this process has last written the use of a key. */
+  /** The times at which this process has last written the use of a key. */
   const writtenAtMs = createBoundedCache<number>(KEPT_USES)
 
   /** Nobody waits for it, and a failure means only that the list shows an older time. */

@@ -48,7 +48,7 @@ interface AuditDeps extends Pick<TalliesDeps, 'findAccount' | 'pseudonymOf'> {
   clock: Clock
   actor: OwnActor
   retentionMs: number
-  /** Whether records are lines of the log too. */
+  /** True: records are lines of the log too. */
   isLogged: boolean
   /** Called after the commit of records. */
   onRecord?: ((type: AuditType, count: number) => void) | undefined

@@ -14,7 +14,7 @@ const ERASED_AT_ONCE = 1000
 /** Sorts after all ids, which are hexadecimal. */
 const AFTER_ALL = 'g'
 
-/** By the id of the request, the log tells an address; by that of the session, it tells the requests. */
+/** The log tells an address by the id of the request, and the requests by that of the session. */
 const NOTHING_KEPT = { address: undefined, userAgent: undefined, requestId: undefined, sessionId: undefined }
 
 /**

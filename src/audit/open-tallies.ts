@@ -11,7 +11,7 @@ export interface OpenTally {
   network: string
   row: AuditRow
   count: number
-  /** Whether it has no room among the others, whatever it is about. */
+  /** True: it has no room among the others, whatever it is about. */
   isRest: boolean
 }
 

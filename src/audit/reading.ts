@@ -70,7 +70,7 @@ const readCursor = (cursor: string | undefined, query: AuditQuery): string => {
 /** The events that strangers can cause: any number, each from another network. */
 const COUNTED: readonly string[] = ['login.failed', 'login.limited'] satisfies CountedEvent['type'][]
 
-/** How many places of a list they can take from the user's own records. */
+/** They can take so many places of a list from the user's own records. */
 const PLACES_OF_COUNTED = 3
 
 export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
@@ -87,7 +87,7 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
   async latestOf(userId: string, { types, limit }: { types: readonly string[]; limit: number }): Promise<AuditRow[]> {
     const own = types.filter((type) => !COUNTED.includes(type))
     const latest = await findLatestRecords(db, userId, { own, counted: COUNTED, limit })
-    // Where the reclaim of the account is not among them, it is older than all of them.
+    // A reclaim of the account that is not among them is older than all of them.
     const reclaimed = latest.findIndex(({ type }) => type === 'identity.taken_over')
     return withRoomForOwn(reclaimed === -1 ? latest : latest.slice(0, reclaimed + 1), limit)
   },

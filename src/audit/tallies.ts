@@ -98,7 +98,7 @@ export const createTallies = (deps: TalliesDeps) => {
     /** Writes what was counted until now; does not fail. */
     async flush(): Promise<void> {
       await writing
-      // What another call writes since then has all that was counted before this one.
+      // Another call that writes since then writes all that was counted before this one.
       await (open.isEmpty ? writing : writeNow())
     },
   }

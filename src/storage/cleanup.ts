@@ -9,7 +9,7 @@ export interface Job {
   run: (nowMs: number) => Promise<number>
 }
 
-/** Of a job, which has the same name, for one process. */
+/** Reserves the job of the same name for one process. */
 export interface Reservation {
   name: string
   forMs: number
@@ -20,9 +20,9 @@ export interface Reservation {
 interface CleanupDeps {
   jobs: Job[]
   intervalMs: number
-  /** The time that rows are deleted by; undefined while none may be. */
+  /** Finds the time that rows are deleted by; undefined while none may be. */
   findTime: () => Promise<number | undefined>
-  /** False while another process has the job. */
+  /** Resolves to false while another process has the job. */
   reserve: (reservation: Reservation) => Promise<boolean>
   log: Log
   /** Called with the number of rows that each job has deleted. */
@@ -85,7 +85,7 @@ export const createCleanup = ({ jobs, intervalMs, findTime, reserve, log, onDele
 
 const DAY_MS = 24 * 3_600_000
 
-/** How often a wrong clock is named in the log. */
+/** The log names a wrong clock so often. */
 const WARN_EVERY_MS = 600_000
 
 /** The row of `installation` that holds two times: `LATEST JUMPED`, of which the second is 0 unless the clock jumped. */
@@ -98,9 +98,8 @@ interface CleanupTimeDeps {
 }
 
 /**
- * Finds the time that everything is deleted by that is too old: that of the database's server. Undefined while the time
- * is doubtful, since what is deleted by a wrong clock, such as records of an attack, does not come back when the clock is
- * set right:
+ * Finds the time by which rows are too old: that of the database's server. Undefined while the time is doubtful, since
+ * rows that a wrong clock deletes, such as records of an attack, do not come back when the clock is set right:
  *
  * - The clock of this machine differs from that of the server by more than a minute.
  * - The time is more than a day ahead of that of the last clean-up, and svc has not run for so long. A clock was set, or
@@ -108,7 +107,7 @@ interface CleanupTimeDeps {
  */
 export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => Promise<number | undefined>) => {
   const elapsedMs = (): number => (clock.elapsedMs ?? monotonicClock.elapsedMs)()
-  /** When the time was last believed, or this process began. */
+  /** The time was last believed then, or this process began. */
   let believedAtMs = elapsedMs()
   let warnedAtMs = Number.NEGATIVE_INFINITY
 
@@ -118,14 +117,14 @@ export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => P
     log.warn(facts, message)
   }
 
-  /** When the time jumped ahead; 0 when it did not. */
+  /** Finds when the time jumped ahead; 0 when it did not. */
   const findJump = async (nowMs: number, passedMs: number): Promise<number> => {
     const row = await db.get<{ value: string }>('SELECT value FROM installation WHERE name = ?', ROW)
     const [latestMs = nowMs, jumpedMs = 0] = row?.value.split(' ').map(Number) ?? []
     if (nowMs - latestMs - passedMs <= DAY_MS) return 0
     const isBelieved = jumpedMs > 0 && nowMs - jumpedMs > DAY_MS
     if (isBelieved) return 0
-    // Before it, the clock was set back again.
+    // The clock was set back before the time of the jump.
     const sinceMs = jumpedMs > 0 && jumpedMs <= nowMs ? jumpedMs : nowMs
     if (sinceMs !== jumpedMs) await store(latestMs, sinceMs)
     return sinceMs

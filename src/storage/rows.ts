@@ -1,8 +1,8 @@
-import { COLUMNS, type ColumnType } from './tables.ts'
+import { TABLE_COLUMNS, type ColumnType } from './tables.ts'
 
-export type TableName = keyof typeof COLUMNS
+export type TableName = keyof typeof TABLE_COLUMNS
 
-type ColumnOf<Name extends TableName> = keyof (typeof COLUMNS)[Name] & string
+type ColumnOf<Name extends TableName> = keyof (typeof TABLE_COLUMNS)[Name] & string
 
 interface ValueOf {
   text: string
@@ -11,7 +11,7 @@ interface ValueOf {
   'integer?': number | null
 }
 
-type TypeOf<Name extends TableName, Column extends ColumnOf<Name>> = (typeof COLUMNS)[Name][Column] & ColumnType
+type TypeOf<Name extends TableName, Column extends ColumnOf<Name>> = (typeof TABLE_COLUMNS)[Name][Column] & ColumnType
 
 /** A row of a table as the database returns it. */
 export type TableRow<Name extends TableName> = {
@@ -32,7 +32,7 @@ interface Inserting {
 
 /** The columns of a table for a `SELECT`, in the order of the table, without those that are named. */
 export const columnsOf = <Name extends TableName>(name: Name, ...without: ColumnOf<Name>[]): string =>
-  Object.keys(COLUMNS[name])
+  Object.keys(TABLE_COLUMNS[name])
     .filter((column) => !without.some((each) => each === column))
     .join(', ')
 

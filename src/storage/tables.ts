@@ -5,7 +5,7 @@ export type ColumnType = 'text' | 'text?' | 'integer' | 'integer?'
  * Every table with its columns, the primary key first, in an order of tables that foreign keys allow. The rows of the
  * stores, the check of the schema and the copy between two databases follow from it. Migrations make the tables.
  */
-export const COLUMNS = {
+export const TABLE_COLUMNS = {
   installation: { name: 'text', value: 'text' },
   users: {
     id: 'text',
@@ -214,4 +214,4 @@ const toTable = ([name, columns]: [string, Record<string, ColumnType>]): Table =
   }
 }
 
-export const TABLES: readonly Table[] = Object.entries(COLUMNS).map(toTable)
+export const TABLES: readonly Table[] = Object.entries(TABLE_COLUMNS).map(toTable)

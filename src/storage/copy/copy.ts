@@ -9,7 +9,7 @@ import { countRows, digestTable, explainInsertError, keyOf, readPages, type Tabl
 export { START_OVER } from './pages.ts'
 export { locationName } from './open.ts'
 
-/** How much of a table is copied or checked. */
+/** The part of a table that is copied or checked. */
 interface Progress {
   step: 'copy' | 'check'
   table: string
@@ -17,7 +17,7 @@ interface Progress {
   total: number
 }
 
-/** What a table holds in both databases after the copy. */
+/** The content of a table in both databases after the copy. */
 export interface Comparison {
   table: string
   source: TableDigest

@@ -9,7 +9,7 @@ import { TABLES } from '../tables.ts'
 import { markUnfinished, requireNoUnfinishedCopy } from './marker.ts'
 import { countRows } from './pages.ts'
 
-/** Where a database is, as `SVC_DATABASE_URL` says it. */
+/** The place of a database, as `SVC_DATABASE_URL` says it. */
 export type DatabaseLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; connection: ConnectionInfo }
 
 /** Counting a hundred million rows takes minutes. */
@@ -85,7 +85,7 @@ export const openTarget = (location: DatabaseLocation, from: string, clock: Cloc
     const tables = await listTables(db)
     requireNoOtherTables(tables, name)
     if (tables.includes('installation')) await requireNoUnfinishedCopy(db)
-    // Before the migration, because the database may be an older installation in use.
+    // The migration comes later, because the database may be an older installation in use.
     await requireEmpty(db, tables, name)
     await migrate(db, clock)
     await requireCurrentSchema(db, name)

@@ -50,7 +50,7 @@ export const createAvailabilityMonitor = ({ probe, onDown, onUp }: AvailabilityD
 
   return {
     requireAvailable() {
-      // Without the cause, which `onDown` has logged once: many operations may fail here.
+      // The cause is left out, which `onDown` has logged once: many operations may fail here.
       if (down) throw unavailable('The database cannot be reached.')
     },
     reportNoResponse() {
@@ -69,7 +69,7 @@ const MAX_PROBE_MS = 5000
  * Connects outside the pool; rejects when the server does not respond. An error that the server sends is a response.
  */
 export const createProbe = (connection: pg.ClientConfig, timeoutMs: number) => {
-  // Short, so that the end of an outage is noticed soon; but long enough for a slow server.
+  // The timeout is short, so that the end of an outage is noticed soon, but long enough for a slow server.
   const probeTimeoutMs = Math.min(Math.max(MIN_PROBE_MS, timeoutMs / 2), MAX_PROBE_MS)
 
   return async (): Promise<void> => {

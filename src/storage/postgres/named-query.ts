@@ -40,7 +40,7 @@ export const createNamedStatements = (): Prepare => {
 /** The first 132 bits of the text's SHA-256. */
 const statementName = (text: string): string => `svc_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
-/** What `pg` hands to a query that is not its own: a connection of its protocol. */
+/** The connection that `pg` hands to a query that is not its own. */
 interface Connection {
   stream: { cork(): void; uncork(): void }
   /** The texts of the statements that the server has prepared on this connection, by name. */
@@ -150,5 +150,5 @@ const toText = (value: Value | Value[]): string | null => {
   return value === null ? null : String(value)
 }
 
-/** PostgreSQL, section 8.15.6. */
+/** Quotes an element of an array (PostgreSQL, section 8.15.6). */
 const toElement = (value: Value): string => (value === null ? 'NULL' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)

@@ -17,11 +17,11 @@ const CLOSE_TIMEOUT_MS = 2000
 const MIN_SHARE_LEFT = 0.1
 
 export interface PoolOptions {
-  /** Where and how to connect, without timeouts. */
+  /** The way to connect, without timeouts. */
   connection: pg.ClientConfig
   /** The timeout of an operation, from waiting for a connection to its last statement. */
   timeoutMs: number
-  /** How long a statement waits for a lock; half of `timeoutMs` when left out. */
+  /** A statement waits so long for a lock; half of `timeoutMs` when left out. */
   lockTimeoutMs?: number | undefined
   /** The maximum number of connections. */
   size: number
@@ -46,7 +46,7 @@ interface ConnectionPool {
   close(): Promise<void>
 }
 
-/** Connections to a PostgreSQL server; every wait has a timeout. */
+/** Opens connections to a PostgreSQL server; every wait has a timeout. */
 export const createPool = (options: PoolOptions): ConnectionPool => {
   const { connection, size, timeoutMs, onChange } = options
   const settings = toPoolConfig(options)

@@ -7,7 +7,7 @@ import { BEGIN_SNAPSHOT, createPool, type PooledConnection, type PoolOptions } f
 import { createRowBatcher } from './row-batcher.ts'
 import { createUpdateBatcher } from './update-batcher.ts'
 
-/** How often an operation is tried that conflicts with others. */
+/** An operation that conflicts with others is tried so often. */
 const MAX_ATTEMPTS = 8
 
 type Send = <Row>(statement: NamedStatement) => Promise<NamedResult<Row>>
@@ -103,7 +103,7 @@ const runTransaction = async <T>(
   work: () => Promise<T>,
   begin: 'BEGIN' | typeof BEGIN_SNAPSHOT = 'BEGIN',
 ): Promise<T> => {
-  // Awaited, because after a BEGIN that fails (it may be cancelled), the next statement would commit by itself.
+  // The BEGIN is awaited: after one that fails (it may be cancelled), the next statement would commit by itself.
   await connection.command(begin)
   try {
     const result = await work()

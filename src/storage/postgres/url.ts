@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 
 const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 
-/** Like libpq's `ssl…` parameters: files are paths, and the root certificate may be `system`. */
+/** The `ssl…` parameters of libpq: files are paths, and the root certificate may be `system`. */
 export interface PostgresTls {
   mode: (typeof TLS_MODES)[number]
   rootCertificateFile?: string
@@ -12,7 +12,7 @@ export interface PostgresTls {
   keyPassword?: string
 }
 
-/** How to connect to a database on a PostgreSQL server. */
+/** The way to connect to a database on a PostgreSQL server. */
 export interface ConnectionInfo {
   /** A host name, an IP address, or the folder of a Unix socket, which begins with a slash. */
   host: string
@@ -52,7 +52,7 @@ const invalidUrl = (message: string): AppError => new AppError('invalid_request'
 
 const isParameter = (name: string): name is Parameter => PARAMETERS.some((parameter) => parameter === name)
 
-/** Not `new URL`, which would repair some input and cut a fragment off: this form keeps every character, or refuses. */
+/** This form keeps every character, or refuses; `new URL` would repair some input and cut a fragment off. */
 const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?]*)@)?([^@/?]*)(?:\/([^@/?]*))?(?:\?([^@]*))?$/
 
 /**
@@ -74,7 +74,7 @@ export const readPostgresUrl = (text: string): ConnectionInfo => {
   add(given, 'password', password ?? '')
   readServer(given, server)
   add(given, 'dbname', database)
-  // With an unencoded `&` in `password=`, the name of the next parameter would be a piece of the password.
+  // After an unencoded `&` in `password=`, the name of the next parameter would be a piece of the password.
   const mayShowNames = !query.includes('password=')
   for (const pair of query === '' ? [] : query.split('&')) readParameter(given, pair, mayShowNames)
   return toConnectionInfo(Object.fromEntries(given))
