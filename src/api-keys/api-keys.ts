@@ -34,7 +34,7 @@ export interface ApiKeys {
   list(): Promise<ApiKey[]>
   /** Takes effect with the next request, on every replica. `not_found` when no key has this name or id. */
   revoke(nameOrId: string): Promise<ApiKey>
-  /** Finds the key of a text, by its row as it is now; undefined when there is none, or it was revoked or has expired. */
+  /** Finds the key of a text, by its row as it is now; undefined for one that is unknown, revoked or expired. */
   authenticate(text: string): Awaitable<AuthenticatedKey | undefined>
 }
 

@@ -106,8 +106,8 @@ export interface AuditEvent {
 }
 
 /**
- * Writes the record of an action, in its transaction: an action that is rolled back leaves none. Without a caller, it was the
- * command line (`cli`), or in a process that serves, the service itself (`system`).
+ * Writes the record of an action, in its transaction: an action that is rolled back leaves none. Without a caller, it
+ * was the command line (`cli`), or in a process that serves, the service itself (`system`).
  */
 export type RecordEvent = (
   transaction: Pick<Transaction, 'run' | 'afterCommit'>,

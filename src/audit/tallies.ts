@@ -25,7 +25,7 @@ export interface TalliesDeps extends TallyWriterDeps {
   pseudonymOf: (entered: string) => string
   /** Makes the row of an event, with its id and its time. */
   newRow: (event: CountedEvent, caller: Caller | undefined) => AuditRow
-  /** Called after the commit, with the row as it is stored, and the count of this part of it in its details and beside. */
+  /** Called after the commit, with the row as it is stored, but with the count of this part in its details and beside. */
   onWritten: (row: AuditRow, count: number) => void
 }
 

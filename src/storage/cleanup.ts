@@ -138,7 +138,7 @@ export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => P
     )
 
   return async () => {
-    // Read before the database is asked: time that passes during its answer then counts twice, and never looks like a jump.
+    // The time is read before the database is asked: what passes during the answer counts twice, and is never a jump.
     const askedAtMs = elapsedMs()
     const { nowMs, aheadMs } = await compareClocks(db, clock)
     if (Math.abs(aheadMs) > MAX_CLOCK_SKEW_MS) {

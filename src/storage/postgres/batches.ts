@@ -19,8 +19,8 @@ interface BatchesDeps<Key, Result> {
 }
 
 /**
- * Gathers the keys that are asked for in one turn of the event loop, or while other statements run, for one statement. It
- * starts after all of them were asked for.
+ * Gathers the keys that are asked for in one turn of the event loop, or while other statements run, for one statement.
+ * It starts after all of them were asked for.
  */
 export const createBatches = <Key, Result>({ send, timeoutMs }: BatchesDeps<Key, Result>) => {
   const waiting: Batch<Key, Result> = new Map()

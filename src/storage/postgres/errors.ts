@@ -42,8 +42,8 @@ const describeFailure = (code: string): string | undefined =>
   TRANSIENT_FAILURES[code] ?? TRANSIENT_FAILURES[code.slice(0, 3)] ?? TRANSIENT_FAILURES[code.slice(0, 2)]
 
 /**
- * Tells whether a prepared statement of the connection is gone, or its columns changed with the schema. Every later use on
- * the same connection would fail too.
+ * Tells whether a prepared statement of the connection is gone, or its columns changed with the schema. Every later use
+ * on the same connection would fail too.
  */
 export const isStalePlan = (error: unknown): boolean =>
   isServerError(error) &&
