@@ -5,11 +5,11 @@ import { openSecretFile } from './config/root-secret.ts'
 import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
 import { flushLog, type Log } from './lib/log.ts'
+import { findFreeSpace } from './lib/machine.ts'
 import { createSideThread, type SideThread } from './lib/side-thread.ts'
 import { systemClock } from './lib/time.ts'
 import { requireNoUnfinishedCopy } from './storage/copy/marker.ts'
 import type { Database } from './storage/database.ts'
-import { orNameDisk } from './storage/full-disk.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
 
 /** The rules work with these: the data, and the secret that protects them. */
@@ -124,6 +124,22 @@ const reachServer = async (
   })
   return (timeoutMs, lockTimeoutMs) =>
     openPostgres({ connection, size: databasePool, timeoutMs, lockTimeoutMs, onChange: logAvailability(log) })
+}
+
+/** With less, SQLite cannot even begin a log; it then says that the disk cannot be read. */
+const FULL_BYTES = 2 ** 20
+
+/** Does work with a database file; `unavailable` with the name of the disk where it fails because that is full. */
+const orNameDisk = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'unavailable') throw error
+    const space = findFreeSpace(file)
+    if (space === undefined || space.bytes >= FULL_BYTES) throw error
+    const left = `${Math.floor(space.bytes / 1024)} KB are left in ${space.folder}`
+    throw new AppError('unavailable', `The disk is full: ${left}. Free some space.`, { cause: error })
+  }
 }
 
 /** Names the setting where the file system refuses to open the file. */

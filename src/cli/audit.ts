@@ -73,7 +73,7 @@ const list = command({
     const { options, json } = call
     const type = await requireType(call)
     await call.withCore(async ({ core }) => {
-      const { toAuditJson } = await import('../audit/audit-json.ts')
+      const { toAuditJson } = await import('../audit/audit-row.ts')
       const max = options.limit ?? (options.since ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT)
       const pages = readPages(core, await toQuery(core, options, type), max)
       // The JSON is that of the server API, with ids alone.
@@ -140,7 +140,7 @@ const exportRecords = command({
     const type = await requireType(call)
     const count = await call.withCore(
       async ({ core }) => {
-        const { toAuditJson } = await import('../audit/audit-json.ts')
+        const { toAuditJson } = await import('../audit/audit-row.ts')
         const query = await toQuery(core, call.options, type)
         const toLine = (row: AuditRow): string => `${toJsonText(toAuditJson(row))}\n`
         return writing(call.options.output, (write) =>

@@ -15,8 +15,8 @@ type DatabaseTarget = Config['database']
 
 const NOTES = `\
 Stop every svc that uses the source first: changes that are written during the copy make it differ, which the
-comparison at the end reports. To continue an interrupted copy, run the same command again; until it is complete,
-no svc starts with it. At the end both sides are read again and compared by counts and checksums.`
+comparison at the end reports. No svc starts with an interrupted copy: delete it, and copy again to a new, empty
+database. At the end both sides are read again and compared by counts and checksums.`
 
 export const copy = command({
   text: 'copy users, sessions, keys and events to an empty database',
@@ -99,7 +99,7 @@ const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promi
   } catch (error) {
     progress.stop()
     if (hasBegun && error instanceof AppError && error.code === 'unavailable') {
-      printNotice('interrupted; run the same command again to continue')
+      printNotice('interrupted; delete the copy, and run the command again with a new, empty database')
     }
     throw error
   }

@@ -1,18 +1,9 @@
-import type { Queries } from '../storage/database.ts'
+import { columnsOf, insertRow, type Queries, type TableRow } from '../storage/database.ts'
 import type { Link, LinkEnd, LinkPurpose } from './link.ts'
 
-interface LinkRow {
-  id: string
-  purpose: LinkPurpose
-  user_id: string | null
-  email_lower: string
-  details: string
-  created_at: number
-  expires_at: number
-  ended_by: LinkEnd | null
-}
+type LinkRow = Omit<TableRow<'links'>, 'token_hash' | 'ended_at'> & { purpose: LinkPurpose; ended_by: LinkEnd | null }
 
-const COLUMNS = 'id, purpose, user_id, email_lower, details, created_at, expires_at, ended_by'
+const COLUMNS = columnsOf('links', 'token_hash', 'ended_at')
 
 const toLink = (row: LinkRow): Link => ({
   id: row.id,
@@ -25,18 +16,16 @@ const toLink = (row: LinkRow): Link => ({
 })
 
 export const insertLink = (db: Queries, link: Link, tokenHash: string): Promise<number> =>
-  db.run(
-    `INSERT INTO links (id, token_hash, purpose, user_id, email_lower, details, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    link.id,
-    tokenHash,
-    link.purpose,
-    link.userId ?? null,
-    link.emailLower,
-    JSON.stringify(link.details),
-    link.createdAtMs,
-    link.expiresAtMs,
-  )
+  insertRow(db, 'links', {
+    id: link.id,
+    token_hash: tokenHash,
+    purpose: link.purpose,
+    user_id: link.userId ?? null,
+    email_lower: link.emailLower,
+    details: JSON.stringify(link.details),
+    created_at: link.createdAtMs,
+    expires_at: link.expiresAtMs,
+  })
 
 /** A link in any state. */
 export const findLink = async (

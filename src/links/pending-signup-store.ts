@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import { columnsOf, insertRow, type Queries, type TableRow } from '../storage/database.ts'
 
 /** A signup that waits until its link is followed. */
 export interface PendingSignup {
@@ -13,33 +13,20 @@ export interface PendingSignup {
   createdAtMs: number
 }
 
-interface PendingSignupRow {
-  id: string
-  link_id: string
-  email: string
-  email_lower: string
-  username: string | null
-  password_hash: string
-  created_at: number
-}
-
 export const insertPendingSignup = (db: Queries, signup: PendingSignup): Promise<number> =>
-  db.run(
-    `INSERT INTO pending_signups (id, link_id, email, email_lower, username, password_hash, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    signup.id,
-    signup.linkId,
-    signup.email,
-    signup.emailLower,
-    signup.username ?? null,
-    signup.passwordHash,
-    signup.createdAtMs,
-  )
+  insertRow(db, 'pending_signups', {
+    id: signup.id,
+    link_id: signup.linkId,
+    email: signup.email,
+    email_lower: signup.emailLower,
+    username: signup.username ?? null,
+    password_hash: signup.passwordHash,
+    created_at: signup.createdAtMs,
+  })
 
 export const findPendingSignup = async (db: Queries, linkId: string): Promise<PendingSignup | undefined> => {
-  const row = await db.get<PendingSignupRow>(
-    `SELECT id, link_id, email, email_lower, username, password_hash, created_at FROM pending_signups
-     WHERE link_id = ?`,
+  const row = await db.get<TableRow<'pending_signups'>>(
+    `SELECT ${columnsOf('pending_signups')} FROM pending_signups WHERE link_id = ?`,
     linkId,
   )
   if (!row) return undefined

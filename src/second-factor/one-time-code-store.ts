@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import type { Queries, TableRow } from '../storage/database.ts'
 import { type CodeRow, limitedColumns } from './wrong-code-store.ts'
 
 /** The authenticator app of a user. */
@@ -10,12 +10,7 @@ export interface CodeSetUp {
   lastUsedStep: number
 }
 
-interface SetUpRow {
-  user_id: string
-  secret_sealed: string
-  created_at: number
-  last_used_step: number
-}
+type SetUpRow = Pick<TableRow<'one_time_codes'>, 'user_id' | 'secret_sealed' | 'created_at' | 'last_used_step'>
 
 const toSetUp = (row: SetUpRow): CodeSetUp => ({
   userId: row.user_id,

@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import { insertRow, type Queries } from '../storage/database.ts'
 
 interface StoredCode {
   userId: string
@@ -23,13 +23,7 @@ export const findRecoveryHash = async (
 }
 
 export const insertRecoveryCode = (db: Queries, { userId, place, hash }: StoredCode, nowMs: number) =>
-  db.run(
-    'INSERT INTO recovery_codes (id, user_id, hash, created_at) VALUES (?, ?, ?, ?)',
-    idOf(userId, place),
-    userId,
-    hash,
-    nowMs,
-  )
+  insertRow(db, 'recovery_codes', { id: idOf(userId, place), user_id: userId, hash, created_at: nowMs })
 
 /** Uses a code up; 0 where another request was first, or there are new codes. */
 export const useRecoveryCode = (db: Queries, { userId, place, hash }: StoredCode): Promise<number> =>

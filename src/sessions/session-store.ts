@@ -1,28 +1,10 @@
-import type { Database, Queries } from '../storage/database.ts'
+import { columnsOf, type Database, insertRow, type Queries, type TableRow } from '../storage/database.ts'
 import type { Session, SessionWithUser } from './session.ts'
 
-/** The columns of a session. Two of them have their table's name, because `users` has columns of the same name. */
-export const SESSION_COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at,
-  expires_at, absolute_expires_at, user_agent, address, authenticated_at, amr, provider,
-  device_hash`
+export type SessionRow = TableRow<'sessions'>
 
-export interface SessionRow {
-  id: string
-  user_id: string
-  salt: string
-  generation: number
-  replaced_at: string
-  created_at: number
-  last_seen_at: number
-  expires_at: number
-  absolute_expires_at: number
-  user_agent: string
-  address: string
-  authenticated_at: number | null
-  amr: string | null
-  provider: string | null
-  device_hash: string
-}
+/** The columns of a session with the name of their table, because `users` has columns of the same name. */
+export const SESSION_COLUMNS = columnsOf('sessions').replace(/\w+/g, 'sessions.$&')
 
 interface SessionWithUserRow extends SessionRow {
   email: string
@@ -91,26 +73,23 @@ export const findSession = async (db: Queries, id: string): Promise<SessionWithU
 }
 
 export const insertSession = (db: Queries, session: Session): Promise<number> =>
-  db.run(
-    `INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
-       absolute_expires_at, user_agent, address, authenticated_at, amr, provider, device_hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    session.id,
-    session.userId,
-    session.salt,
-    session.generation,
-    JSON.stringify(session.replacedAtMs),
-    session.createdAtMs,
-    session.lastSeenAtMs,
-    session.expiresAtMs,
-    session.absoluteExpiresAtMs,
-    session.userAgent,
-    session.address,
-    session.authenticatedAtMs ?? null,
-    session.amr.length > 0 ? session.amr.join(' ') : null,
-    session.provider ?? null,
-    session.deviceHash,
-  )
+  insertRow(db, 'sessions', {
+    id: session.id,
+    user_id: session.userId,
+    salt: session.salt,
+    generation: session.generation,
+    replaced_at: JSON.stringify(session.replacedAtMs),
+    created_at: session.createdAtMs,
+    last_seen_at: session.lastSeenAtMs,
+    expires_at: session.expiresAtMs,
+    absolute_expires_at: session.absoluteExpiresAtMs,
+    user_agent: session.userAgent,
+    address: session.address,
+    authenticated_at: session.authenticatedAtMs ?? null,
+    amr: session.amr.length > 0 ? session.amr.join(' ') : null,
+    provider: session.provider ?? null,
+    device_hash: session.deviceHash,
+  })
 
 /**
  * Writes the next generation of a session; 0 when another request has done so, the session has ended, or the server

@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import { insertRow, type Queries } from '../storage/database.ts'
 
 interface KnownBrowser {
   userId: string
@@ -12,14 +12,13 @@ export const markSeen = (db: Queries, browser: KnownBrowser, nowMs: number): Pro
   db.run('UPDATE known_browsers SET seen_at = ? WHERE id = ?', nowMs, idOf(browser))
 
 export const insertKnownBrowser = (db: Queries, browser: KnownBrowser, nowMs: number): Promise<number> =>
-  db.run(
-    `INSERT INTO known_browsers (id, user_id, device_hash, created_at, seen_at) VALUES (?, ?, ?, ?, ?)`,
-    idOf(browser),
-    browser.userId,
-    browser.deviceHash,
-    nowMs,
-    nowMs,
-  )
+  insertRow(db, 'known_browsers', {
+    id: idOf(browser),
+    user_id: browser.userId,
+    device_hash: browser.deviceHash,
+    created_at: nowMs,
+    seen_at: nowMs,
+  })
 
 /** The browser keeps another secret from now on; all accounts that knew it know it by that. */
 export const renameBrowser = (db: Queries, oldHash: string, newHash: string): Promise<number> =>

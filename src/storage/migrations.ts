@@ -6,7 +6,7 @@ import { isPoolerMisconfigured } from './postgres/errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
-/** How long a migration tries to lock a table that is in use. Between two tries, waiting statements run first. */
+/** A migration tries for so long to lock a table that is in use. Between two tries, waiting statements run first. */
 const LOCK_TIMEOUT_MS = 30_000
 
 interface Migration {
@@ -63,7 +63,7 @@ const findApplied = async (db: Pick<Database, 'all'>): Promise<string[]> => {
   )
 }
 
-/** SQLSTATE */
+/** The SQLSTATE of a table that does not exist. */
 const UNDEFINED_TABLE = '42P01'
 
 /** A start that was killed early leaves a database without tables. */
@@ -98,7 +98,7 @@ export const migrate = async (db: Database, clock: Clock): Promise<string[]> => 
   return done
 }
 
-/** The names of the migrations that `migrate` would apply; of all migrations when no database is given. */
+/** Lists the migrations that `migrate` would apply; all migrations when no database is given. */
 export const findPendingMigrations = async (dialect: Dialect, db: Database | undefined): Promise<string[]> => {
   const names = readMigrations(dialect).map(({ name }) => name)
   const applied = db ? await findAppliedIfAny(db) : []

@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { toRecord, USER_ROW_COLUMNS, type UserRecord, type UserRow } from '../user-store.ts'
+import type { TableRow } from '../../storage/rows.ts'
 import { inList, MAX_LIST } from './in-list.ts'
 
 /** A connection of a user, as the server API shows it. */
@@ -35,13 +36,7 @@ interface DirectoryUserRow extends UserRow {
   passkeys: number
 }
 
-interface IdentityRow {
-  user_id: string
-  provider: string
-  issuer: string
-  subject: string
-  email: string | null
-}
+type IdentityRow = Omit<TableRow<'identities'>, 'id' | 'created_at'>
 
 const findIdentities = async (db: Queries, userIds: string[]): Promise<Map<string, IdentityRow[]>> => {
   const [where, ...values] = inList('user_id', userIds)

@@ -1,6 +1,6 @@
 import { findAll, inPieces, rowPlaceholders } from '../../lib/sql-values.ts'
-import type { Queries } from '../../storage/database.ts'
-import type { UserRecord } from '../user-store.ts'
+import { insertRows, type Queries } from '../../storage/database.ts'
+import { toNewRow, type UserRecord } from '../user-store.ts'
 
 /** What identifies a user; each value of each column belongs to one user. */
 export interface UserKeys {
@@ -27,40 +27,14 @@ export const findReservedEmails = async (db: Queries, emails: readonly string[],
   return rows.map((row) => row.email_lower)
 }
 
-const COLUMNS = [
-  'id',
-  'email',
-  'email_lower',
-  'username',
-  'password_hash',
-  'roles',
-  'disabled',
-  'created_at',
-  'email_verified_at',
-  'self_made',
-  'invited_at',
-  'updated_at',
-]
-
 /** In a transaction; `UniqueViolation` when one of them has the id, the email or the username of another user. */
 export const insertUsers = async (db: Queries, users: readonly UserRecord[], nowMs: number): Promise<void> => {
   for (const piece of inPieces(users)) {
-    const values = piece.flatMap((user) => [
-      user.id,
-      user.email,
-      user.emailLower,
-      user.username,
-      user.passwordHash,
-      JSON.stringify(user.roles),
-      user.disabled ? 1 : 0,
-      user.createdAtMs,
-      user.emailVerifiedAtMs ?? null,
-      user.isSelfMade ? 1 : 0,
-      user.invitedAtMs ?? null,
-      nowMs,
-    ])
-    const rows = rowPlaceholders(piece.length, COLUMNS.length)
-    await db.run(`INSERT INTO users (${COLUMNS.join(', ')}) VALUES ${rows}`, ...values)
+    await insertRows(
+      db,
+      'users',
+      piece.map((user) => toNewRow(user, nowMs)),
+    )
   }
 }
 

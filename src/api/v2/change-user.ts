@@ -1,5 +1,4 @@
-import type { AuthenticatedKey } from '../../api-keys/api-key.ts'
-import { requireScope } from '../../api-keys/scopes.ts'
+import { type AuthenticatedKey, requireScope } from '../../api-keys/api-key.ts'
 import type { UserChanges } from '../../accounts/directory/checked-changes.ts'
 import type { AccountEventName } from '../../lib/account-event.ts'
 import type { UserChange } from '../../lib/user-change.ts'

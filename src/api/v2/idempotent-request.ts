@@ -1,5 +1,5 @@
 import type { Answer, AuthenticatedKey, Claim, Idempotency, Keep, Kept } from '../../api-keys/api-keys.ts'
-import { IDEMPOTENCY_FIELD } from '../../api-keys/idempotent-request.ts'
+import { IDEMPOTENCY_FIELD } from '../../api-keys/api-key.ts'
 import { AppError } from '../../lib/errors.ts'
 import { statusOf, toErrorJson } from '../../http/errors.ts'
 import { type ContentResponse, json } from '../../http/response.ts'

@@ -1,5 +1,5 @@
 import { AUDIT_TYPES, type AuditType } from '../../audit/audit-event.ts'
-import { toAuditJson } from '../../audit/audit-json.ts'
+import { toAuditJson } from '../../audit/audit-row.ts'
 import type { AuditPageRequest } from '../../audit/audit.ts'
 import { readTimestamp } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'

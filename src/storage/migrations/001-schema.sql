@@ -96,9 +96,9 @@ CREATE TABLE sessions (
   authenticated_at BIGINT,
   -- of the secret in the browser's cookie
   device_hash TEXT NOT NULL,
-  -- What the user proved when they last authenticated: values of RFC 8176, with spaces between them; null: not known.
+  -- the user's proofs when they last authenticated: values of RFC 8176, with spaces between them; null: not known
   amr TEXT,
-  -- The provider by which they did, as the settings name it; null where there was none.
+  -- the provider by which they did, as the settings name it; null where there was none
   provider TEXT
 -- a refresh writes a new version of the row: with free space in its page, no index changes
 ) WITH (fillfactor = 70);
@@ -375,7 +375,7 @@ CREATE TABLE recovery_codes (
 
 CREATE INDEX recovery_codes_of_user ON recovery_codes (user_id);
 
--- What was sealed for one use, and used: challenges of passkeys, and sign-ins that waited for a second factor.
+-- Tokens that were sealed for one use, and used: challenges of passkeys, and sign-ins that waited for a second factor.
 CREATE TABLE used_tokens (
   id TEXT COLLATE "C" CONSTRAINT "used_tokens.id" PRIMARY KEY,
   expires_at BIGINT NOT NULL
@@ -383,14 +383,14 @@ CREATE TABLE used_tokens (
 
 CREATE INDEX used_tokens_expired ON used_tokens (expires_at);
 
--- What happened, for operators and users. Rows are added and never changed, but for those that are counted together
+-- Records of what happened, for operators and users. Rows are added and never changed, but for those that are counted together
 -- (tally), and for those of a deleted user.
 CREATE TABLE audit_events (
   -- UUIDv7, so in the order of time
   id TEXT COLLATE "C" CONSTRAINT "audit_events.id" PRIMARY KEY,
   at BIGINT NOT NULL,
   type TEXT NOT NULL,
-  -- whose account it happened to; it stays when the user is deleted
+  -- the user to whose account it happened; it stays when the user is deleted
   user_id TEXT COLLATE "C",
   -- user, cli, api:NAME or system
   actor TEXT NOT NULL,
@@ -402,7 +402,7 @@ CREATE TABLE audit_events (
   details TEXT NOT NULL,
   -- how many events the row stands for
   count BIGINT NOT NULL,
-  -- what events are counted by that share a row; null where each has its own
+  -- events that share a row are counted by it; null where each has its own
   tally TEXT COLLATE "C"
 );
 
@@ -412,6 +412,6 @@ CREATE INDEX audit_events_of_type ON audit_events (type, id);
 
 CREATE UNIQUE INDEX audit_events_by_tally ON audit_events (tally) WHERE tally IS NOT NULL;
 
--- What happened to an account, without failed logins: strangers make millions of those, among which a few other rows
--- would be found too late.
+-- This index leaves out failed logins: strangers make millions of those, among which a few other rows would be found too
+-- late.
 CREATE INDEX audit_events_of_user_untallied ON audit_events (user_id, at, id) WHERE tally IS NULL

@@ -9,7 +9,7 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../../support/client/assertions.ts'
-import { SCOPES } from '../../../src/api-keys/scopes.ts'
+import { SCOPES } from '../../../src/api-keys/api-key.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'
