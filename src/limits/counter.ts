@@ -11,7 +11,7 @@ export interface Counter extends StoredCounter {
   isRememberedFull: boolean
 }
 
-/** A limit, and what it is counted for: a network, a user, or both. */
+/** A limit, and its key: a network, a user, or both. */
 export type LimitedBy = [limit: LimitName, of: { userId?: string; network?: string }]
 
 /**
@@ -32,7 +32,7 @@ export const counterFor = (limit: AnyLimit, ...key: string[]): StoredCounter => 
 
 interface Place extends Pick<StoredCounter, 'id'>, Partial<Pick<StoredCounter, 'browsers'>> {
   network?: string | undefined
-  /** How many times as many tries it has as the table says. */
+  /** A factor of the tries in the table. */
   times?: number
 }
 

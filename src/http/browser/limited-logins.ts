@@ -9,6 +9,6 @@ const LIMITED: Partial<Record<LimitName, LimitedLogins>> = {
   loginOfAddress: 'of_network',
 }
 
-/** Which logins failed so often that no more passwords are checked; undefined where something else went wrong. */
+/** Tells which logins failed so often that no more passwords are checked; undefined for any other error. */
 export const limitedLogins = (thrown: unknown): LimitedLogins | undefined =>
   thrown instanceof TooManyTries && !thrown.onlyUnderWay ? LIMITED[thrown.limit] : undefined
