@@ -18,7 +18,6 @@ const LONG_FILES: Record<string, string> = {
   'sdk/src/admin/api-types.ts': 'made from the OpenAPI document',
   'src/config/settings.ts': 'a table: the settings',
   'src/core.ts': 'the composition root of the domain',
-  'src/mail/messages/texts.ts': 'a table: the texts of the messages',
   'src/service.ts': 'the composition root of a serving process',
 }
 

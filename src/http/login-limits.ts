@@ -24,7 +24,7 @@ export const limitLogin = async <T>(
     return await limits.attemptLogin({ emailLower: email?.lower ?? entered, deviceHash, network }, action)
   } catch (error) {
     const limited = limitedLogins(error)
-    // What is no email may be anything, even a password, and goes no further than this.
+    // A text that is no email may be anything, even a password, and goes no further than this.
     if (email && limited && limited !== 'of_network') await loginLimit.reached(email.lower, limited, device)
     throw error
   }

@@ -14,7 +14,7 @@ import { LIMITS, type LimitName } from './limit-table.ts'
 import { TooManyTries } from './too-many-tries.ts'
 import { createUnderWay } from './under-way.ts'
 
-/** How long a full counter of a network is not looked at: others may take tries back in the meantime. */
+/** A full counter of a network is not looked at for so long: others may take tries back in the meantime. */
 const REMEMBERED_MS = 5000
 const REMEMBERED_COUNTERS = 10_000
 
@@ -36,7 +36,7 @@ export interface LimitedTryDeps {
   onRefusal?: ((limit: LimitName) => void) | undefined
 }
 
-/** How many tries of this process may come between two looks at the table. */
+/** So many tries of this process may come between two looks at the table. */
 const LOOK_EVERY = 50_000
 
 /**
@@ -101,7 +101,7 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
     for (const { counter, waitMs } of full) if (counter.isRememberedFull) remember(counter, waitMs)
     const [longest] = full.toSorted((one, other) => other.waitMs - one.waitMs)
     if (longest) return refuse(longest.counter.limit, longest.waitMs)
-    // Where none is filled, one was until a moment ago, by tries that others have taken back since.
+    // If none is filled, one was until a moment ago, by tries that others have taken back since.
     return refuse((filled[0]?.counter ?? attempt.counters[0]).limit)
   }
 

@@ -4,13 +4,13 @@ import { DAY_MS } from './limit-table.ts'
 
 /** A row of the table of counters. */
 export interface StoredCounter {
-  /** For a known browser the beginning: the row says since when it is known. */
+  /** The key of the row; for a known browser its beginning, to which the row adds since when it is known. */
   id: string
   tries: number
   windowMs: number
   /** There can be a flood of networks: their rows go first when the table is full. */
   isOfNetwork: boolean
-  /** In which browsers a login counts here. */
+  /** The browsers in which a login counts here. */
   browsers: 'all' | 'known' | 'unknown'
 }
 
@@ -24,7 +24,7 @@ export interface EntryPlace {
 interface Try {
   /** In the order of their ids, in which every statement locks rows. */
   counters: readonly StoredCounter[]
-  /** For a login with a password, whose counters depend on the browser. */
+  /** The place of a login with a password, whose counters depend on the browser. */
   place?: EntryPlace | undefined
   nowMs: number
 }
@@ -148,7 +148,7 @@ export const takeBackTry = async (run: Run, rows: readonly CountedRow[]): Promis
 
 /** Lets counters begin again whose ids begin so, and one more. It locks them in the order in which tries do. */
 export const deleteCounters = async (transaction: Transaction, begin: string, other: string): Promise<void> => {
-  // Above every character that an id has.
+  // The end of the range is above every character that an id has.
   const range = [begin, `${begin}~`, other]
   await transaction.all('SELECT id FROM counters WHERE id >= ? AND id < ? OR id = ? ORDER BY id FOR UPDATE', ...range)
   await transaction.run('DELETE FROM counters WHERE id >= ? AND id < ? OR id = ?', ...range)
@@ -180,7 +180,7 @@ const ENDED = [
 export const deleteEndedCounters = async (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> => {
   let deleted = 0
   for (const condition of ENDED) {
-    // Twice the same condition: a counter may have begun again while the statement waited for its row.
+    // The condition stands twice: a counter may have begun again while the statement waited for its row.
     const sql = `WITH ${MOMENT}
       DELETE FROM counters
       WHERE id IN (SELECT id FROM counters WHERE ${condition} ORDER BY ends_at LIMIT ?) AND ${condition}`
@@ -197,7 +197,7 @@ const TRIES = [1, 3, 10, 30, 100, Number.MAX_SAFE_INTEGER]
 
 /**
  * Deletes counters above the greatest number; resolves to how many. Networks with the fewest tries go first,
- * since a flood comes from many of them; what is counted for accounts goes last.
+ * since a flood comes from many of them; counts of accounts go last.
  */
 export const deleteExcessCounters = async (db: Queries, most = MAX_COUNTERS): Promise<number> => {
   const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM counters')

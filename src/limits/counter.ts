@@ -11,7 +11,7 @@ export interface Counter extends StoredCounter {
   isRememberedFull: boolean
 }
 
-/** A limit, and what it is counted for: a network, a user, or both. */
+/** A limit, and its key: a network, a user, or both. */
 export type LimitedBy = [limit: LimitName, of: { userId?: string; network?: string }]
 
 /**
@@ -23,46 +23,37 @@ export const createAccountKey =
   (emailLower: string): string =>
     hmac(rootSecret.keys.for('accounts in counters'), emailLower, 'base64url')
 
-/** The row of a limit that the caller counts by itself: of codes, or of messages. */
-export const counterFor = (limit: AnyLimit, ...key: string[]): StoredCounter => {
-  const { tries, windowMs, key: kind } = LIMITS[limit]
-  const id = [limit, ...key].join(' ')
-  return { id, tries, windowMs, isOfNetwork: kind.endsWith('network'), browsers: 'all' }
-}
-
-interface Place extends Pick<StoredCounter, 'id'>, Partial<Pick<StoredCounter, 'browsers'>> {
-  network?: string | undefined
-  /** How many times as many tries it has as the table says. */
-  times?: number
-}
-
-const timesOf = (network: string | undefined): number => (network === UNKNOWN_NETWORK ? UNKNOWN_NETWORK_FACTOR : 1)
-
-const counterOf = (limit: LimitName, { id, network, times = timesOf(network), browsers = 'all' }: Place): Counter => {
+const rowOf = (limit: AnyLimit, id: string): StoredCounter => {
   const { tries, windowMs, key } = LIMITS[limit]
-  return {
-    limit,
-    id,
-    tries: tries * times,
-    windowMs,
-    isOfNetwork: network !== undefined,
-    isRememberedFull: key === 'network',
-    browsers,
-  }
+  return { id, tries, windowMs, isOfNetwork: key.endsWith('network'), browsers: 'all' }
+}
+
+/** The row of a limit that the caller counts by itself: of codes, or of messages. */
+export const counterFor = (limit: AnyLimit, ...key: string[]): StoredCounter => rowOf(limit, [limit, ...key].join(' '))
+
+/** The row of a limit of tries. All clients without a known address share one, with more tries. */
+const counterOf = (
+  limit: LimitName,
+  id: string,
+  network?: string,
+  times = network === UNKNOWN_NETWORK ? UNKNOWN_NETWORK_FACTOR : 1,
+): Counter => {
+  const row = rowOf(limit, id)
+  return { ...row, limit, tries: row.tries * times, isRememberedFull: LIMITS[limit].key === 'network' }
 }
 
 /** A network that is part of a larger one counts for both. */
 const ofNetwork = (limit: LimitName, network: string): Counter[] => {
   const wider = widerNetworkOf(network)
-  const own = counterOf(limit, { id: `${limit} ${network}`, network })
+  const own = counterOf(limit, `${limit} ${network}`, network)
   if (wider === undefined) return [own]
-  return [own, counterOf(limit, { id: `${limit} ${wider}`, network: wider, times: WIDER_NETWORK_FACTOR })]
+  return [own, counterOf(limit, `${limit} ${wider}`, wider, WIDER_NETWORK_FACTOR)]
 }
 
 export const countersOf = ([limit, { userId, network }]: LimitedBy): Counter[] => {
   if (userId === undefined) return ofNetwork(limit, network ?? UNKNOWN_NETWORK)
   const id = network === undefined ? `${limit} ${userId}` : `${limit} ${userId} ${network}`
-  return [counterOf(limit, { id, network })]
+  return [counterOf(limit, id, network)]
 }
 
 /** The beginning of the ids of an account's logins. `account` is a keyed hash of its email. */
@@ -75,9 +66,9 @@ export const beginOfAccount = (account: string): string => `login ${account} `
 export const countersOfLogin = (account: string, network: string): [Counter, ...Counter[]] => {
   const begin = beginOfAccount(account)
   return [
-    counterOf('login', { id: `${begin}network ${network}`, network, browsers: 'unknown' }),
-    counterOf('loginOfAccount', { id: `${begin}anywhere`, browsers: 'unknown' }),
-    counterOf('loginInKnownBrowser', { id: `${begin}browser `, browsers: 'known' }),
+    { ...counterOf('login', `${begin}network ${network}`, network), browsers: 'unknown' },
+    { ...counterOf('loginOfAccount', `${begin}anywhere`), browsers: 'unknown' },
+    { ...counterOf('loginInKnownBrowser', `${begin}browser `), browsers: 'known' },
     ...ofNetwork('loginOfAddress', network),
   ]
 }

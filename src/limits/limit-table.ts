@@ -30,7 +30,7 @@ interface Limit {
   tries: number
   /** At most a day. */
   windowMs: number
-  /** How a try beyond the limit ends: with the code or the reason of an error, or with no message. */
+  /** The end of a try beyond the limit: the code or reason of an error, or that no message is sent. */
   refusal: 'rate_limited' | 'codes_limited' | 'no message'
   /** Whether a try counts, by the error that it threw, undefined after a success. Without this rule, its caller says so. */
   counts?: (thrown: unknown) => boolean
@@ -150,8 +150,8 @@ export const CODES_IN_A_ROW = { anywhere: 100, browsers: 20, links: 20 } as cons
 /** The name of a limit in metrics, records and documents: `login_of_address`. */
 export const labelOf = (limit: LimitName): string => toSnakeCase(limit)
 
-/** How many times as many tries an IPv6 /48 has as each of its /64s. */
+/** An IPv6 /48 has so many times the tries of each of its /64s. */
 export const WIDER_NETWORK_FACTOR = 10
 
-/** How many times as many tries all clients without a known address have together. */
+/** All clients without a known address have so many times the tries together. */
 export const UNKNOWN_NETWORK_FACTOR = 20

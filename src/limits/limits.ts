@@ -20,12 +20,12 @@ export { TooManyTries } from './too-many-tries.ts'
 
 /** A login with a password, wherever it is entered. */
 interface LoginTry extends EntryPlace {
-  /** The email, or what was entered in place of one. */
+  /** The email, or the text that was entered in place of one. */
   emailLower: string
   network: string
 }
 
-/** The limits that svc sets to what clients try, the same for all of its processes. */
+/** The limits that svc sets to tries of clients, the same for all of its processes. */
 export interface Limits {
   /**
    * Counts a try, runs `action`, and takes the try back from those of the limits whose rule (`counts`) does not apply to
@@ -33,9 +33,9 @@ export interface Limits {
    * `TooManyTries`. `unavailable` where the database cannot count.
    */
   attempt<T>(limits: readonly LimitedBy[], action: () => Promise<T>): Promise<T>
-  /** The same, while `action` begins. */
+  /** Counts while `action` begins. */
   attemptAtOnce<T>(limits: readonly LimitedBy[], action: Action<T>): Promise<T>
-  /** The same as `attempt` for a password of an account, whether or not there is one with this email. */
+  /** Counts a password of an account as `attempt` does, whether or not there is one with this email. */
   attemptLogin<T>(login: LoginTry, action: () => Promise<T>): Promise<T>
   /** Counts the start of a sign-in with a provider, in this process alone. */
   countProviderStart(network: string): void
@@ -75,7 +75,7 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
     async attemptLogin({ network, emailLower: entered, deviceHash }, action) {
       if (!enabled) return action()
       const counters = inOrder(countersOfLogin(accountOf(entered), network))
-      // What is no email may hold what no database compares, such as a NUL.
+      // A text that is no email may hold characters that no database compares, such as a NUL.
       const place = { emailLower: readEmail(entered)?.lower ?? '', deviceHash }
       return attempt({ counters, place }, onceAdmitted(action))
     },

@@ -59,11 +59,11 @@ const compose = async ({ from, branding }: MailSettings, { id, to, message }: Op
     .build()
 }
 
-/** What came of a test of the server. */
+/** The result of a test of the server. */
 export interface MailTestResult {
   /** Undefined: the server has taken the message. */
   problem: string | undefined
-  /** Where it failed. */
+  /** The step that failed. */
   step: SmtpStep | undefined
   /** The code of the server's reply, where it refused. */
   code: number | undefined

@@ -35,7 +35,7 @@ export interface Mail {
   start(): Promise<void>
   /** Begins no more attempts; resolves when the running one has ended, or was aborted after `patienceMs`. */
   stop(patienceMs: number): Promise<void>
-  /** What waits to be sent; undefined while mail is off. */
+  /** The backlog; undefined while mail is off. */
   load(): Promise<OutboxLoad | undefined>
 
   /** Sends a message that says it is a test, without the outbox. */
@@ -51,7 +51,7 @@ export interface Mail {
    * recipient and content were forgotten, or its link is dead.
    */
   resend(id: string): Promise<OutboxMessage>
-  /** Forgets to whom and what was sent about a user who is deleted. What still waits is sent first. */
+  /** Forgets recipients and contents of a deleted user's messages. Those that still wait are sent first. */
   forget(transaction: Transaction, userId: string): Promise<unknown>
   /** Cleanup: forgets recipient and content after a week, deletes rows after a month; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
@@ -67,7 +67,7 @@ interface MailDeps {
   /** Turns a request into a message; undefined when there is nothing to send. Called in the background. */
   prepare: PrepareMessage
   isLinkLive: (linkId: string) => Promise<boolean>
-  /** Called with what became of each message that this process has handled. */
+  /** Called with the outcome of each message that this process has handled. */
   onOutcome?: ((outcome: MailOutcome) => void) | undefined
 }
 
@@ -119,13 +119,13 @@ export const createMail = (deps: MailDeps): Mail => {
       const id = randomUUIDv7()
       const contentSealed = sealing.seal(details, id)
       const row = { id, purpose, recipient, contentSealed, expiresAtMs, createdAtMs: clock.now() }
-      // Nobody is woken up: what follows for an address that has an account must not be felt near the response.
+      // Nobody is woken up: the work for an address that has an account must not be felt near the response.
       await mailOutbox.insert(transaction, [{ ...row, state: 'requested' }])
     },
 
     async start() {
       if (!settings) return
-      // Only now: neither a command nor a service without mail needs what sends.
+      // The sender is loaded only now: neither a command nor a service without mail needs it.
       const { createMailSender } = await import('./sender.ts')
       sender = createMailSender({ ...deps, settings, sealing })
       sender.start()

@@ -1,7 +1,7 @@
 import type { Queries } from '../storage/database.ts'
 import { type Attempt, createOutbox, type OutboxRow } from '../storage/outbox/outbox.ts'
 
-/** What became of a message: `retried` failed, and there will be another attempt; `dropped` had none. */
+/** The outcomes of a message: `retried` failed, and there will be another attempt; `dropped` had none. */
 export const MAIL_OUTCOMES = ['sent', 'retried', 'failed', 'dropped'] as const
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 
@@ -43,7 +43,7 @@ export const mailOutbox = createOutbox<OutboxMessage>({
 export const lockRequest = async (db: Queries, { id }: Attempt): Promise<boolean> =>
   (await db.get(`SELECT id FROM mail_messages WHERE id = ? AND state = 'requested' FOR UPDATE`, id)) !== undefined
 
-/** A request of which no message came leaves nothing behind: it tells which address was entered. */
+/** Deletes a request that led to no message, since it tells which address was entered. */
 export const deleteRequest = (db: Queries, { id }: Attempt): Promise<number> =>
   db.run(`DELETE FROM mail_messages WHERE id = ? AND state = 'requested'`, id)
 

@@ -15,7 +15,7 @@ import { SmtpError } from './smtp/smtp-error.ts'
 
 /**
  * How long after its commit a message is looked for. The work must not land right after the response that caused it,
- * where always the same next request would feel it.
+ * since the same next request would always feel it.
  */
 const wakeAfterMs = (): number => 50 + Math.random() * 100
 /** A dead sender's lease ends after this time at the latest. */
@@ -117,7 +117,7 @@ const loadLibraries = () =>
     import('nodemailer/lib/smtp-connection'),
   ])
 
-/** Does what is due for one message: looks up what was requested, sends, or drops it. Rejects if it cannot be stored. */
+/** Looks a request up, or sends a message, or drops it. Rejects if the result cannot be stored. */
 type HandleMessage = (message: OutboxMessage, client: SmtpClient, signal: AbortSignal) => Promise<void>
 
 const createHandleMessage = (deps: MailSenderDeps): HandleMessage => {
@@ -194,7 +194,7 @@ const describe = (error: unknown) =>
     ? { problem: error.message, step: error.step, code: error.code, isPermanent: error.isPermanent }
     : { problem: 'svc cannot write this message', err: error, isPermanent: true }
 
-/** Neither address nor content: operators who read the log need not know them. */
+/** The facts for the log: neither address nor content, which its readers need not know. */
 const factsOf = ({ id, purpose, userId, attempts }: OutboxMessage) => ({
   message_id: id,
   purpose,

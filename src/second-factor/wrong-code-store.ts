@@ -2,8 +2,8 @@ import { CODES_IN_A_ROW } from '../limits/limit-table.ts'
 import type { Queries } from '../storage/database.ts'
 
 /**
- * Where wrong codes in a row are counted: in browsers that the account does not know, on the pages of links, and wherever
- * a code is entered.
+ * The rows of wrong codes: in browsers that the account does not know, on the pages of links, and wherever a code is
+ * entered.
  */
 export type CodeRow = keyof typeof CODES_IN_A_ROW
 

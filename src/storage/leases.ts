@@ -4,11 +4,11 @@ import { MOMENT, type Queries } from './database.ts'
 interface Lease {
   name: string
   holder: string
-  /** The lease lasts so long from now on. */
+  /** Its duration from now on. */
   forMs: number
   /** The longest that any process may take it for. */
   longestMs: number
-  /** The time where the database has no server. */
+  /** The time that counts where the database has no server. */
   nowMs: number
 }
 

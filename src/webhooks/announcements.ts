@@ -10,7 +10,7 @@ interface WebhookEvent {
   type: string
   createdAtMs: number
   userId: string
-  /** For `user.updated`. */
+  /** The changes of `user.updated`. */
   changed?: UserChange[] | undefined
 }
 
@@ -42,7 +42,7 @@ export const createAnnouncements = ({ clock, enabledEvents, wake }: Announcement
     announce: (transaction: Transaction, type: Exclude<EventType, 'user.updated'>, userId: string) =>
       write(transaction, type, userId),
 
-    /** One event for each of these users, who are different ones. */
+    /** Writes one event for each of these users, who are different ones. */
     async announceAll(
       transaction: Transaction,
       type: Exclude<EventType, 'user.updated'>,
@@ -61,7 +61,7 @@ export const createAnnouncements = ({ clock, enabledEvents, wake }: Announcement
     },
 
     async announceUpdate(transaction: Transaction, userId: string, given: readonly UserChange[]): Promise<void> {
-      // Each once, in the order of the table, however the caller has found them.
+      // Each change stands once, in the order of the table, however the caller has found them.
       const changed = USER_CHANGES.filter((each) => given.includes(each))
       if (changed.length > 0) await write(transaction, 'user.updated', userId, changed)
     },

@@ -50,7 +50,7 @@ const post = (endpoint: WebhookEndpoint, message: Message, onStatus: (status: nu
     const outgoing = requestFor(endpoint.url)(endpoint.url, {
       method: 'POST',
       headers: headersOf(endpoint, message),
-      // A new connection: the receiver may close a kept one at the moment of the only attempt.
+      // Each attempt has a new connection: the receiver may close a kept one at that moment.
       agent: false,
       signal: AbortSignal.any([AbortSignal.timeout(endpoint.timeoutMs), ...(endpoint.signal ? [endpoint.signal] : [])]),
     })

@@ -7,7 +7,7 @@ export interface OutboxEvent extends OutboxRow {
   type: string
   /** The bytes that are signed and sent. */
   body: string
-  /** Before the last redelivery. */
+  /** The attempts before the last redelivery. */
   attemptsBefore: number
   /** The status of the last response. */
   status: number | null

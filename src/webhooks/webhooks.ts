@@ -38,13 +38,13 @@ export interface Webhooks {
   deliverDue(): Promise<void>
   /** Sends an event of type `webhook.test`, about no user, without the outbox. */
   sendTest(): Promise<DeliveryResult>
-  /** What waits to be delivered; undefined while webhooks are off. */
+  /** The backlog; undefined while webhooks are off. */
   load(): Promise<OutboxLoad | undefined>
 
   // History.
   /** `not_found` when there is no such event. */
   requireEvent(id: string): Promise<OutboxEvent>
-  /** The latest events, or of those that were given up, newest first. */
+  /** The latest events, or the latest that were given up, the newest first. */
   list(limit: number, isFailed?: boolean): Promise<OutboxEvent[]>
   /** The attempts to deliver one event, in order. */
   attemptsOf(id: string): Promise<DeliveryAttempt[]>
@@ -65,7 +65,7 @@ interface WebhooksDeps {
   log: Log
   /** Undefined: webhooks are off, and no event is written. */
   settings: WebhookSettings | undefined
-  /** For how long a delivered or given-up event is kept. */
+  /** The time for which a delivered or given-up event is kept. */
   retentionMs: number
   /** Called after every attempt that this process has made. */
   onOutcome?: ((outcome: DeliveryOutcome) => void) | undefined

@@ -14,7 +14,7 @@ export interface Envelope {
 
 export interface SmtpConnectionDeps {
   server: SmtpServer
-  /** How svc names itself; undefined: nodemailer's choice. */
+  /** The name that svc gives itself; undefined: nodemailer chooses one. */
   clientName: string | undefined
   /** Time limit of an attempt, from the name lookup to the reply to the message. */
   timeoutMs: number
@@ -31,7 +31,6 @@ export interface SmtpConnection {
   quit(): Promise<void>
   /** Destroys the socket, whatever state it is in. */
   destroy(): void
-  /** What it is doing. */
   circumstances(): Circumstances
 }
 
@@ -95,7 +94,7 @@ export const createSmtpConnection = ({ server: smtp, clientName, timeoutMs }: Sm
     async open() {
       socket = openSocket(smtp)
       await once(socket, readyEvent(smtp))
-      // From here on, the library listens. What comes after its end has no meaning.
+      // The library listens from this line on. An error after its end has no meaning.
       socket.on('error', () => {})
       phase = 'greeting'
       conversation = await begin(socket)

@@ -1,6 +1,6 @@
 import type { Log } from '../../lib/log.ts'
 
-/** How often a process looks for rows that other processes wrote, and for retries that are due. */
+/** The interval at which a process looks for rows of other processes, and for retries that are due. */
 const POLL_MS = 1000
 
 /** Hands due rows of an outbox over, in the background. */
@@ -27,12 +27,12 @@ interface DispatcherDeps<Row> {
   /** The name of the outbox in the log. */
   name: string
   log: Log
-  /** How many attempts are made at the same time. */
+  /** The greatest number of simultaneous attempts. */
   atOnce: number
   findDue: (limit: number) => Promise<Row[]>
   /** Undefined while another process has the turn. The signal ends an attempt early. */
   beginTurn: (signal: AbortSignal) => Promise<Turn<Row> | undefined>
-  /** How long after its commit a row is looked for; at once if left out. */
+  /** The time between the commit of a row and the look for it; none if left out. */
   wakeAfterMs?: () => number
 }
 

@@ -40,19 +40,19 @@ interface OutboxTable<Row extends OutboxRow> {
 
 /** The backlog of an outbox. */
 export interface OutboxLoad {
-  /** How many rows are open, counted up to `MAX_COUNTED`. */
+  /** The number of open rows, counted up to `MAX_COUNTED`. */
   open: number
-  /** How long the oldest due row has been due; 0 if none is due. */
+  /** The time since the oldest due row became due; 0 if none is due. */
   overdueMs: number
 }
 
 /** A higher count would tell nothing new, and would delay other users of the database. */
 export const MAX_COUNTED = 10_000
 
-/** Which attempt a result belongs to: it has no effect once a newer attempt has begun, or the row is closed. */
+/** The attempt of a result. The result has no effect once a newer attempt has begun, or the row is closed. */
 export type Attempt = Pick<OutboxRow, 'id' | 'attempts'>
 
-/** A table of what waits to be handed over, and of what was. */
+/** A table of rows that wait to be handed over, and of their history. */
 export interface Outbox<Row extends OutboxRow> {
   /** The list of a `SELECT`, with the names of the properties. */
   readonly selected: string
@@ -66,10 +66,10 @@ export interface Outbox<Row extends OutboxRow> {
   findLoad(db: Queries, nowMs: number): Promise<OutboxLoad>
   /** Reserves a row for one attempt that ends by `untilMs`; 0 if another process has reserved it, or it is closed. */
   claim(db: Queries, row: Row, untilMs: number): Promise<number>
-  /** Stores what came of an attempt; 0 where that has no effect any more. */
+  /** Stores the result of an attempt; 0 where it has no effect any more. */
   settle(db: Queries, attempt: Attempt, result: Partial<Row>): Promise<number>
   /**
-   * Stores what came of a failed attempt, and the time of the next one. In an outbox with an order, later rows of the
+   * Stores the result of a failed attempt, and the time of the next one. In an outbox with an order, later rows of the
    * user are postponed too, so that no poll finds them in vain.
    */
   postpone(db: Queries, row: Attempt & Pick<Row, 'userId'>, result: Partial<Row>, untilMs: number): Promise<void>
