@@ -9,6 +9,6 @@ const LIMITED: Partial<Record<LimitName, LimitedLogins>> = {
   loginOfAddress: 'of_network',
 }
 
-/** Tells which logins failed so often that no more passwords are checked; undefined for any other error. */
+/** Which logins failed so often that no more passwords are checked; undefined where something else went wrong. */
 export const limitedLogins = (thrown: unknown): LimitedLogins | undefined =>
   thrown instanceof TooManyTries && !thrown.onlyUnderWay ? LIMITED[thrown.limit] : undefined
