@@ -16,11 +16,11 @@ const hasRoom = (): boolean => {
 }
 
 /**
- * Has the temporary folders of all tests lie in memory where the machine has room there, unless TMPDIR is set: syncs of
- * a disk take a third of the processor time, and prove nothing. Returns how to remove them.
+ * Puts the temporary folders of all tests into memory where the machine has room there, unless TMPDIR is set or they are
+ * kept: syncs of a disk take processor time, and prove nothing. Returns how to remove them.
  */
 export const useMemoryForFolders = (): (() => void) => {
-  if (process.env.TMPDIR || !hasRoom()) return () => {}
+  if (process.env.TMPDIR || process.env.SVC_TEST_KEEP === 'on' || !hasRoom()) return () => {}
   const folder = mkdtempSync(path.join(MEMORY, 'svc-tests-'))
   // Servers of other users have folders there.
   chmodSync(folder, 0o755)
