@@ -8,6 +8,7 @@ import { prepareGateways, withoutProgram } from '../scripts/gateways.ts'
 import { prepareDatabaseModels } from './support/database/database-models.ts'
 import { preparePostgres, startPostgres } from './support/postgres/postgres.ts'
 import { describeCost } from './support/runner/cost.ts'
+import { useMemoryForFolders } from './support/runner/memory-folder.ts'
 import { placeOf } from './support/runner/place.ts'
 import { type Job, runJobs } from './support/runner/pool.ts'
 import { createReport } from './support/runner/report.ts'
@@ -107,6 +108,7 @@ const toJobs = (file: string): Job[] => {
 }
 
 const preparation = prepare()
+const removeFolders = useMemoryForFolders()
 const jobs = bySlowness(readFiles(given, preparation.without).flatMap(toJobs))
 await fillCompileCache()
 const givenUrl = process.env.SVC_TEST_PG_URL
@@ -132,6 +134,7 @@ try {
 } finally {
   await server?.[Symbol.asyncDispose]()
   rmSync(models, { recursive: true, force: true })
+  removeFolders()
   keepDurations()
   if (!(await report.end()) || stop.signal.aborted) process.exitCode = 1
   const lines = [...report.heaviest(), '', await describeCost()]

@@ -52,7 +52,8 @@ export const createReport = () => {
     add: ({ file, database }: Job, result: FileResult): void => {
       parts[database].add(result)
       failedOtherwise ||= result.events.some(({ type, data }) => type === 'test:summary' && data.success === false)
-      if (result.ended) costs.push({ title: `${file} on ${TITLES[database]}`, cpuMs: result.ended.cpuMs })
+      if (result.ended && result.ended.cpuMs > 0)
+        costs.push({ title: `${file} on ${TITLES[database]}`, cpuMs: result.ended.cpuMs })
       if (database === 'sqlite' && !isShown) parts.sqlite.show()
       isShown ||= database === 'sqlite'
     },
@@ -66,11 +67,9 @@ export const createReport = () => {
     },
     /** The files that took the most processor time. */
     heaviest: (): string[] =>
-      costs.length <= HEAVIEST
-        ? []
-        : costs
-            .toSorted((one, other) => other.cpuMs - one.cpuMs)
-            .slice(0, HEAVIEST)
-            .map(({ title, cpuMs }) => `${(cpuMs / 1000).toFixed(1).padStart(6)} s  ${title}`),
+      costs
+        .toSorted((one, other) => other.cpuMs - one.cpuMs)
+        .slice(0, costs.length > HEAVIEST ? HEAVIEST : 0)
+        .map(({ title, cpuMs }) => `${(cpuMs / 1000).toFixed(1).padStart(6)} s  ${title}`),
   }
 }

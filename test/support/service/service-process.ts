@@ -84,7 +84,7 @@ const makeClockTurnable = async ({ TEST_CLOCK_FILE: name, SVC_DATABASE_URL: url 
 /**
  * Starts `svc serve` as a process on a free port with rate limits off and waits until it serves, with the database of
  * this run (see `databaseSettings`). It is killed, and its folder is removed, after the test `t`, or after the file
- * when no test is given. It costs ten times as much as `startService`.
+ * when no test is given. It costs fifty times as much as `startService`.
  */
 export const startServiceProcess = async ({
   env = {},
