@@ -4,17 +4,19 @@ import { createRecognition, type RecognitionDeps } from './recognise-browser.ts'
 import type { RequestContext } from './request-context.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
-/** Counts and logs a refresh, and sets its cookies. */
+/** Counts a refresh, logs one that shows the theft of a refresh token, and sets the cookies. */
 export type FinishRefresh = (context: RequestContext, result: RefreshResult) => Promise<void>
 
 interface FinishRefreshDeps extends RecognitionDeps {
   sessions: Sessions
   log: Log
-  recordRefresh: RecordRefresh
+  requestMetrics?: RequestMetrics | undefined
 }
 
+type Reused = Pick<Exclude<RefreshResult, { tokens: unknown }>, 'sessionId' | 'userId'>
+
 export const createFinishRefresh = (deps: FinishRefreshDeps): FinishRefresh => {
-  const { sessions, log, recordRefresh } = deps
+  const { sessions, log, requestMetrics } = deps
 
   /** After an upgrade, the account gets to know each browser that still has a session. */
   const recogniseBrowser = async (context: RequestContext, session: AuthenticatedSession): Promise<void> => {
@@ -28,8 +30,14 @@ export const createFinishRefresh = (deps: FinishRefreshDeps): FinishRefresh => {
     }
   }
 
+  const warnOfTheft = ({ requestId, device }: RequestContext, { sessionId, userId }: Reused): void => {
+    const facts = { request_id: requestId, session_id: sessionId, user_id: userId, client: device.address }
+    log.warn({ event: 'refresh_token_reuse', ...facts }, 'refresh token reused: session revoked')
+  }
+
   return async (context, result) => {
-    recordRefresh(context, result)
+    requestMetrics?.countRefresh(result.outcome)
+    if (result.outcome === 'reused') warnOfTheft(context, result)
     setRefreshCookies(context, result)
     if ('tokens' in result && result.session.deviceHash === undefined) await recogniseBrowser(context, result.session)
   }
@@ -43,28 +51,3 @@ const setRefreshCookies = (context: RequestContext, result: RefreshResult): void
   if ('tokens' in result) context.renewSessionCookies(result.tokens)
   else if (result.outcome !== 'replaced') context.clearSessionCookies()
 }
-
-interface RefreshLogDeps {
-  log: Log
-  requestMetrics?: RequestMetrics | undefined
-}
-
-/** Counts a refresh, and logs one that shows the theft of a refresh token. */
-export type RecordRefresh = (context: RequestContext, result: RefreshResult) => void
-
-export const createRefreshLog =
-  ({ log, requestMetrics }: RefreshLogDeps): RecordRefresh =>
-  ({ requestId, device }, result) => {
-    requestMetrics?.countRefresh(result.outcome)
-    if (result.outcome !== 'reused') return
-    log.warn(
-      {
-        event: 'refresh_token_reuse',
-        request_id: requestId,
-        session_id: result.sessionId,
-        user_id: result.userId,
-        client: device.address,
-      },
-      'refresh token reused: session revoked',
-    )
-  }

@@ -3,17 +3,18 @@ import type { AddedPasskey, CheckedRegistration } from '../../passkeys/passkeys.
 import type { AskedFactor } from '../../recovery/proved-factor.ts'
 import type { ProviderProof } from '../../users/provider-proof.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
 import { returnToOf } from '../sign-in/asking-browser.ts'
 import { findSessionsBeside } from '../sign-in/link-token.ts'
-import { createOtherWaysIn } from '../sign-in/other-ways-in.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import { beforeWaysIn } from '../sign-in/ways-in.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
-import type { LinkToPasskey } from './named-link.ts'
 import { added } from './passkey-answer.ts'
+import { type EntryPurpose, isEntryPurpose } from '../../recovery/provider-entry.ts'
+import type { Link } from '../../recovery/link.ts'
 
 const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const
 
@@ -21,10 +22,9 @@ const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitatio
  * A user who has followed a link has made a passkey in place of a password: one transaction uses the link up, changes
  * the account as with a provider, adds the passkey, and starts a session.
  */
-export const createEnterByPasskey = (deps: PageDeps) => {
+export const createEnterByPasskey = (deps: SignInServices & Pick<Services, 'accountLog' | 'passkeys'>) => {
   const { recovery, accountLog } = deps
   const askedFactor = createAskedFactor(deps)
-  const otherWaysIn = createOtherWaysIn(deps)
 
   const findAsked = async (
     { purpose, link }: LinkToPasskey,
@@ -66,7 +66,7 @@ export const createEnterByPasskey = (deps: PageDeps) => {
     const response = await completeSignIn(deps, context, {
       ...signIn,
       returnTo: async () => {
-        const path = await otherWaysIn.before(userId, returnTo)
+        const path = await beforeWaysIn(deps, userId, returnTo)
         return stored ? codesPath(context, userId, stored, path) : path
       },
     })
@@ -95,3 +95,28 @@ const textsOf = ({ json }: RequestContext) => ({
 
 /** The account is disabled, or was deleted since the link was read. */
 const noEntry = (): AppError => new AppError('forbidden', 'This account cannot be entered now.', { reason: 'disabled' })
+
+/** A live link that lets its user add a passkey. */
+export interface LinkToPasskey {
+  purpose: EntryPurpose
+  link: Link
+  /** The account of the link. */
+  userId: string
+}
+
+/**
+ * The link that a script names by `purpose` and `token`; undefined where it names none. `invalid_request` for one that
+ * lets nobody add a passkey, such as that to a new password; a `DeadLinkError` for one that is not good.
+ */
+export const findLinkToPasskey = async (
+  { recovery }: Pick<Services, 'recovery'>,
+  { json: { purpose, token } }: RequestContext,
+): Promise<LinkToPasskey | undefined> => {
+  if (purpose === undefined && token === undefined) return undefined
+  if (typeof token !== 'string') throw new AppError('invalid_request', 'token must be text.', { field: 'token' })
+  if (typeof purpose !== 'string' || !isEntryPurpose(purpose) || !recovery.byProvider[purpose]) {
+    throw new AppError('invalid_request', 'purpose must be that of a link which adds a passkey.', { field: 'purpose' })
+  }
+  const link = await recovery.links.require([purpose], token)
+  return { purpose, link, userId: link.userId ?? '' }
+}

@@ -1,14 +1,12 @@
 import type { AuthenticationMethod } from '../../sessions/sign-in-grant.ts'
 import type { EntryPurpose } from '../../recovery/provider-entry.ts'
 import type { AskedFactor } from '../../recovery/proved-factor.ts'
-import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
 import { findSessionsBeside, type NamedLink, requireLink } from '../sign-in/link-token.ts'
-import { createResetPassword } from '../links/reset-password.ts'
-import { createUndoEmail } from '../links/undo-email.ts'
+import { orShowAgain } from '../../http/form-runner.ts'
+import type { ProviderServices } from './provider-services.ts'
 
 /** Nobody has a second factor on an account that they were invited to, and have not entered yet. */
 type AskingPurpose = Exclude<EntryPurpose, 'invite'>
@@ -17,7 +15,7 @@ type AskingPurpose = Exclude<EntryPurpose, 'invite'>
  * The second factor of an account that is entered by a link and a provider: it is asked for on the page of the link, and
  * used up before the browser goes to the provider. The sign-in there remembers what was proved.
  */
-export const createEntryProof = (deps: PageDeps) => {
+export const createEntryProof = (deps: ProviderServices) => {
   const { recovery } = deps
   const askedFactor = createAskedFactor(deps)
 
@@ -39,9 +37,6 @@ export const createEntryProof = (deps: PageDeps) => {
     return factor.amrAfter('fed')
   }
 
-  const showAgain = (context: RequestContext, purpose: AskingPurpose, refusal: Refusal): Promise<string> =>
-    (purpose === 'undo' ? createUndoEmail(deps) : createResetPassword(deps)).showAgain(context, refusal)
-
   /** Goes on with what was proved, if anything is asked for; a wrong code shows the page of the link again. */
   return (
     context: RequestContext,
@@ -51,6 +46,6 @@ export const createEntryProof = (deps: PageDeps) => {
     orShowAgain(
       context,
       async () => goOn(await prove(context, purpose)),
-      (refusal) => showAgain(context, purpose, refusal),
+      async (refusal) => deps.linkPages[purpose].showAgain(context, refusal),
     )
 }
