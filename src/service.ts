@@ -2,7 +2,7 @@ import type { Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { appNameOf, type Config } from './config/config.ts'
 import { type Core, type CoreDeps, createCore } from './core.ts'
-import type { ServerDeps } from './http/deps.ts'
+import type { ServerDeps } from './http/services.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
@@ -81,11 +81,10 @@ export const createService = async ({
   })
   await core.signingKeys.prepare()
   // They are loaded only now: the command line, which never serves, starts twice as fast without them.
-  const [{ createServer }, { application }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] =
+  const [{ createServer }, { application }, { listen }, { createGracefulShutdown }, { createFrame }] =
     await Promise.all([
       import('./http/server.ts'),
       import('./web/routes.ts'),
-      import('./web/preload.ts'),
       import('./http/transport/listen.ts'),
       import('./http/transport/graceful-shutdown.ts'),
       import('./pages/site/frame.ts'),
@@ -103,7 +102,7 @@ export const createService = async ({
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
   let resealing = Promise.resolve()
-  const server = createServer(
+  const { server, preload } = createServer(
     {
       ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
       rootSecret,

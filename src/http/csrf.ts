@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { readOrigin } from '../lib/url.ts'
 import type { RequestCookies } from './cookie-reader.ts'
 import { isToken } from './cookies.ts'
-import type { RouteDeps } from './deps.ts'
+import type { RouteDeps } from './services.ts'
 import { requestOrigins } from './transport/client-address.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 

@@ -1,19 +1,11 @@
-import { AppError } from '../lib/errors.ts'
-import { type FieldProblem, type FormProblem, type LockedCodes, isFieldProblem } from '../pages/site/form-view.ts'
+import type { AppError } from '../lib/errors.ts'
+import { type FieldProblem, type FormProblem, isFieldProblem, type LockedCodes } from '../pages/site/form-view.ts'
 import { EMAIL_NOT_ASCII } from '../accounts/email.ts'
 import { DOMAIN_REFUSED } from '../accounts/email-domains.ts'
 import { PASSWORD_TOO_SHORT } from '../accounts/passwords/password-rules.ts'
-import { statusOf } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
-import { type HttpResponse, page } from './response.ts'
+import type { Refusal } from './route.ts'
 import { limitedLogins } from './login-limits.ts'
-
-/** Why a form was refused. */
-export interface Refusal {
-  /** By field name. */
-  errors: Record<string, FieldProblem>
-  problem: FormProblem | undefined
-}
 
 const fieldErrors = (error: AppError): Record<string, FieldProblem> => {
   const errors: Record<string, FieldProblem> = {}
@@ -43,21 +35,14 @@ const formProblem = (error: AppError, requestId: string): FormProblem | undefine
   return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined
 }
 
-/**
- * Runs the action of a form. A refusal that the user can correct shows the form again, with the status of the refusal;
- * other errors are thrown.
- */
-export const orShowAgain = async (
-  context: RequestContext,
-  action: () => Promise<HttpResponse>,
-  showAgain: (refusal: Refusal) => string | Promise<string>,
-): Promise<HttpResponse> => {
-  try {
-    return await action()
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    const refusal = { errors: inField(fieldErrors(error), context), problem: formProblem(error, context.requestId) }
-    if (!refusal.problem && Object.keys(refusal.errors).length === 0) throw error
-    return page(statusOf(error.code), await showAgain(refusal), error.retryAfterSeconds)
-  }
+/** Why a form was refused, as the form says it; undefined for what no user can correct. */
+export const findRefusal = (error: AppError, context: RequestContext): Refusal | undefined => {
+  const refusal = { errors: inField(fieldErrors(error), context), problem: formProblem(error, context.requestId) }
+  return refusal.problem || Object.keys(refusal.errors).length > 0 ? refusal : undefined
+}
+
+/** The refusal of a form whose CSRF token alone is not good. */
+export const outdated = ({ cookies, requestId }: RequestContext, { message }: AppError): Refusal => {
+  const cookieMissing = !cookies.csrf && !cookies.repeated.includes('csrf')
+  return { errors: {}, problem: { kind: 'outdated', cookieMissing, requestId, details: message } }
 }

@@ -1,6 +1,6 @@
 import { hashBrowserSecret } from '../sign-in/known-browsers.ts'
 import { readEmail } from '../lib/email-address.ts'
-import type { RouteDeps } from './deps.ts'
+import type { RouteDeps } from './services.ts'
 import type { RequestContext } from './request-context.ts'
 import type { LimitedLogins } from '../lib/limited-logins.ts'
 import type { LimitName } from '../limits/limit-table.ts'

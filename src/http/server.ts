@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Awaitable } from '../lib/awaitable.ts'
-import { onDemand } from '../lib/on-demand.ts'
+import { once } from '../lib/on-demand.ts'
 import { createTurns } from '../lib/turns.ts'
 import { createAccountLog } from '../audit/account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
@@ -8,11 +8,10 @@ import { createCookieReader } from './cookie-reader.ts'
 import { createCookieTable } from './cookies.ts'
 import { createCsrfTokens } from './csrf-token.ts'
 import { createFindCurrentSession } from './current-session.ts'
-import type { RouteDeps, ServerDeps } from './deps.ts'
-import { createFinishRefresh, createRefreshLog } from './finish-refresh.ts'
+import type { RouteDeps, ServerDeps } from './services.ts'
+import { createFinishRefresh } from './finish-refresh.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
-import { createOutdatedForms } from './outdated-form.ts'
 import { createOwnRequestCheck } from './csrf.ts'
 import { createProbeAnswers, PROBE_DESTINATION } from './probe-answer.ts'
 import { createResponder } from './responder.ts'
@@ -51,18 +50,27 @@ interface KeyRequests {
   handle: (route: KeyRoute, context: IncomingRequest, incoming: IncomingMessage) => Awaitable<HttpResponse>
 }
 
+interface HttpSide {
+  server: Server
+  /**
+   * Loads what the start has left out, once nothing is asked for: the first request for a page does not wait for it, and
+   * a service whose files are replaced for an update runs on with its own.
+   */
+  preload: () => Promise<void>
+}
+
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
-export const createServer = (given: ServerDeps, application: Application): Server => {
+export const createServer = (given: ServerDeps, application: Application): HttpSide => {
   const deps = createRouteDeps(given)
   const routes = application.createRoutes(deps)
   const routeLookup = createRouteLookup(routes)
   const noRoute = createNoRoute(routeLookup)
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.frame.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
-  const guards = createGuards(deps)
-  const keyRequests = onDemand(() => application.loadKeyRequests(deps), 'handle')
+  const loadForms = once(async () => (await import('./form-runner.ts')).createFormRunner(deps))
+  const loadKeyRequests = once(() => application.loadKeyRequests(deps))
+  const guards = createGuards({ ...deps, loadForms })
   const refuseForeign = createOwnRequestCheck(deps)
-  const showOutdatedForm = createOutdatedForms(deps)
   const checkProxy = createProxyCheck(given)
   const answerProbe = createProbeAnswers(deps)
   const newRequestId = createRequestIds()
@@ -78,7 +86,7 @@ export const createServer = (given: ServerDeps, application: Application): Serve
     const { 'content-type': type, 'content-encoding': encoding } = context.headers
     if (!takesJson(route)) context.form = readForm(body, type, route.responseKind === 'html')
     const refused = route.method === 'POST' && route.csrf === 'token' ? refuseForeign(context) : undefined
-    if (refused) return showOutdatedForm(route, context, refused)
+    if (refused) return (await loadForms()).refuse(route, context, refused)
     if (takesJson(route) && body.length > 0) context.json = readJson(body, type, encoding)
     return guards.handle(route, context)
   }
@@ -86,7 +94,7 @@ export const createServer = (given: ServerDeps, application: Application): Serve
   const handle = (route: Route, context: IncomingRequest, incoming: IncomingMessage): Awaitable<HttpResponse> => {
     if (route.guard === 'api_key') {
       requireOneHost(context)
-      return keyRequests.handle(route, context, incoming)
+      return loadKeyRequests().then(({ handle }) => handle(route, context, incoming))
     }
     if (route.method === 'POST') return handleForm(route, context, incoming)
     requireOneHost(context)
@@ -122,20 +130,24 @@ export const createServer = (given: ServerDeps, application: Application): Serve
   const server = createHttpServer({ onRequest, onClientError: malformedRequests.onClientError })
   malformedRequests.attach(server)
   limitConnections({ ...given, server })
-  return server
+
+  return {
+    server,
+    preload: async () => {
+      await Promise.all([loadForms(), loadKeyRequests(), ...routes.map(({ module }) => module())])
+    },
+  }
 }
 
 /** What handlers share, made once. */
 const createRouteDeps = (given: ServerDeps): RouteDeps => {
   const cookieTable = createCookieTable(given)
   const cookieWriter = createCookieWriter({ ...given, cookieTable })
-  const recordRefresh = createRefreshLog(given)
-  const finishRefresh = createFinishRefresh(recordRefresh)
+  const finishRefresh = createFinishRefresh(given)
   return {
     ...given,
     cookieTable,
     cookieWriter,
-    recordRefresh,
     finishRefresh,
     findCurrentSession: createFindCurrentSession({ ...given, finishRefresh }),
     accountLog: createAccountLog(given),

@@ -1,6 +1,6 @@
 import type { AppError } from '../../lib/errors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import { toErrorJson } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, json, page, redirect } from '../../http/response.ts'
@@ -9,12 +9,10 @@ import { isForwarded, isPassedOn, isShownToPeople, readOriginalRequest } from '.
 import { userHeadersOf } from './user-headers.ts'
 
 /** `/auth/check` and `/auth/check/forward`: whether, and as whom, the sender of another request is signed in. */
-export const createCheck = (deps: RouteDeps) => {
+export const createCheck = (deps: Pick<Services, 'baseUrl' | 'frame' | 'homeUrl'>) => {
   const asksForRemote = createRemoteQuestion()
 
   return {
-    isShownToPeople,
-
     handle: (context: RequestContext, session: AuthenticatedSession): HttpResponse => {
       const remote = !isForwarded(context) && asksForRemote(context)
       return { status: 200, contentType: '', body: '', headers: userHeadersOf(session, remote) }

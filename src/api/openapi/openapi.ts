@@ -1,23 +1,25 @@
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import { toOperation } from './openapi-operation.ts'
 import { API_VERSIONS, type ApiDescription } from './openapi-versions.ts'
-import { documentationOf, type Route } from '../../http/route.ts'
+import { type Documentation, type Route } from '../../http/route.ts'
+import { type HttpResponse, json } from '../../http/response.ts'
+import { refTo } from '../schemas.ts'
 
 /** The version of the API, not of the program: it does not show attackers which release runs. */
-export type ApiVersion = keyof typeof API_VERSIONS
+type ApiVersion = keyof typeof API_VERSIONS
 
-interface OpenApiDeps extends Pick<RouteDeps, 'baseUrl' | 'cookieTable'> {
+interface OpenApiDeps extends Pick<Services, 'baseUrl' | 'cookieTable'> {
   version: ApiVersion
   routes: readonly Route[]
 }
 
 /** The OpenAPI 3.1 document of the JSON routes of one version. */
-export const createOpenApi = async ({ version, routes, baseUrl, cookieTable }: OpenApiDeps): Promise<string> => {
+const createOpenApi = async ({ version, routes, baseUrl, cookieTable }: OpenApiDeps): Promise<string> => {
   const { description, has, tags, schemas, headers, securitySchemes }: ApiDescription = API_VERSIONS[version]
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     if (route.responseKind !== 'json' || !has(route)) continue
-    const operation = toOperation({ ...route, documentation: await documentationOf(route) })
+    const operation = toOperation({ ...route, documentation: (await route.module()).documentation })
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation }
   }
   return JSON.stringify({
@@ -28,4 +30,28 @@ export const createOpenApi = async ({ version, routes, baseUrl, cookieTable }: O
     paths,
     components: { schemas, headers, securitySchemes: securitySchemes(cookieTable) },
   })
+}
+
+interface GetOpenApiDeps extends Pick<Services, 'baseUrl' | 'cookieTable'> {
+  version: ApiVersion
+  /** A function, since the route of this handler is itself in the table. */
+  listRoutes: () => readonly Route[]
+}
+
+/** `GET /auth/api/v1/openapi.json`, and that of the server API */
+export const createGetOpenApi = ({ listRoutes, ...deps }: GetOpenApiDeps) => {
+  let document: string | undefined
+  return {
+    documentation: {
+      operationId: 'getOpenApi',
+      summary: 'This document',
+      tag: 'Operation',
+      responses: { 200: { description: 'OpenAPI 3.1', schema: refTo('OpenApiDocument') } },
+    } satisfies Documentation,
+
+    async handle(): Promise<HttpResponse> {
+      document ??= await createOpenApi({ ...deps, routes: listRoutes() })
+      return json(200, document)
+    },
+  }
 }

@@ -1,14 +1,19 @@
 import { isAudience } from '../../lib/audience.ts'
 import { AppError } from '../../lib/errors.ts'
 import { CSRF_FIELD } from '../../http/csrf.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
 import { failure, UNAVAILABLE } from '../schemas.ts'
 
 /** `POST /auth/api/v1/sessions/refresh` (CONTRACT.md 3.2). */
-export const createRefreshSession = ({ sessions, audiences, finishRefresh, cookieTable }: RouteDeps) => ({
+export const createRefreshSession = ({
+  sessions,
+  audiences,
+  finishRefresh,
+  cookieTable,
+}: Pick<Services, 'audiences' | 'cookieTable' | 'finishRefresh' | 'sessions'>) => ({
   documentation: documentationOf(cookieTable.csrf.name),
 
   async handle(context: RequestContext, refreshToken: string): Promise<HttpResponse> {

@@ -3,10 +3,10 @@ import { type AuthenticatedKey, requireScope } from '../../api-keys/api-keys.ts'
 import { type Awaitable, after } from '../../lib/awaitable.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/uuid.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import { createRunOnce } from './idempotent-request.ts'
 import { type HttpResponse, noContent } from '../../http/response.ts'
-import { type Documentation, documentationOf, type KeyRoute } from '../../http/route.ts'
+import { type Documentation, type KeyRoute } from '../../http/route.ts'
 import { readParameters } from '../../http/route-lookup.ts'
 import { readJson, shownName } from '../../http/body/json.ts'
 import { readBody } from '../../http/body/body.ts'
@@ -15,7 +15,11 @@ import type { IncomingRequest } from '../../http/transport/incoming-request.ts'
 const MAX_JSON_KIB = 64
 
 /** Handles requests to the server API, after the checks that the contract puts before their handler, in this order. */
-export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) => {
+export const createApiRequests = ({
+  apiKeys,
+  idempotency,
+  limits,
+}: Pick<Services, 'apiKeys' | 'idempotency' | 'limits'>) => {
   const runOnce = createRunOnce(idempotency)
 
   /** `rate_limited` after too many wrong keys from one network. A good key passes whatever others there have sent. */
@@ -31,20 +35,6 @@ export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) =
       throw unauthorized('The API key is not good: it is wrong, was revoked, or has expired.')
     })
 
-  const handleBody = async (
-    route: KeyRoute,
-    context: IncomingRequest,
-    key: AuthenticatedKey,
-    incoming: IncomingMessage,
-    documentation: Documentation,
-  ): Promise<HttpResponse> => {
-    const body = await readBody(incoming, MAX_JSON_KIB)
-    const { 'content-type': type, 'content-encoding': encoding } = context.headers
-    if (documentation.body || body.length > 0) context.json = readJson(body, type, encoding)
-    if (route.method !== 'POST') return route.handle(context, key)
-    return runOnce(context, key, body, (keep) => route.handle(context, key, keep))
-  }
-
   return {
     handle(route: KeyRoute, context: IncomingRequest, incoming: IncomingMessage): Awaitable<HttpResponse> {
       context.ignoreCookies()
@@ -52,15 +42,33 @@ export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) =
       return after(requireKey(context), async (key) => {
         context.apiKey = key
         requireScope(key, route.scope)
-        const documentation = await documentationOf(route)
+        const { documentation } = await route.module()
         requireKnownQuery(documentation, context)
         context.parameters = readIds(route, context)
         if (!Object.values(context.parameters).every(isUuid)) return answerForNothing(route)
-        if (route.method === 'GET' || route.method === 'DELETE') return route.handle(context, key)
-        return handleBody(route, context, key, incoming, documentation)
+        const isRequired = documentation.body !== undefined
+        if (route.method === 'POST') {
+          const body = await readJsonOf(context, incoming, isRequired)
+          const { handle } = await route.module()
+          return runOnce(context, key, body, (keep) => handle(context, key, keep))
+        }
+        if (route.method === 'PATCH') await readJsonOf(context, incoming, isRequired)
+        return (await route.module()).handle(context, key)
       })
     },
   }
+}
+
+/** Reads the body, and hands the JSON in it to the handler. */
+const readJsonOf = async (
+  context: IncomingRequest,
+  incoming: IncomingMessage,
+  isRequired: boolean,
+): Promise<Uint8Array> => {
+  const body = await readBody(incoming, MAX_JSON_KIB)
+  const { 'content-type': type, 'content-encoding': encoding } = context.headers
+  if (isRequired || body.length > 0) context.json = readJson(body, type, encoding)
+  return body
 }
 
 /** A page of another origin could have got hold of a key only by a mistake, and no page may ever use one. */

@@ -3,7 +3,7 @@ import { toAuditJson } from '../../audit/audit-row.ts'
 import type { AuditPageRequest } from '../../audit/audit.ts'
 import { readTimestamp } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
@@ -13,7 +13,7 @@ import { createQueryReader, limitParameter, parameter, readLimit, TIME_EXPECTED 
 import { refToV2 } from './schemas.ts'
 
 /** `GET /auth/api/v2/audit` (CONTRACT.md 10.6). */
-export const createListAudit = ({ audit }: Pick<RouteDeps, 'audit'>) => ({
+export const createListAudit = ({ audit }: Pick<Services, 'audit'>) => ({
   documentation: {
     operationId: 'listAuditEvents',
     summary: 'What happened, and who did it, the newest first',

@@ -1,12 +1,14 @@
 import type { AccountView } from '../../pages/account/account-view.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import type { Refusal } from '../../http/form-problems.ts'
+import type { Refusal } from '../../http/route.ts'
 import { markAskingBrowser } from '../sign-in/asking-browser.ts'
 
 /** The email on the account page, and the form that asks for another one. */
-export const createAccountEmail = (deps: RouteDeps) => {
+export const createAccountEmail = (
+  deps: Pick<Services, 'cookieWriter' | 'emailDomains' | 'mail' | 'recovery' | 'sessions'>,
+) => {
   const { mail, recovery, sessions, emailDomains } = deps
   const requests = recovery.emailChangeRequests
 

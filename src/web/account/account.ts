@@ -1,40 +1,56 @@
 import { AppError } from '../../lib/errors.ts'
-import type { LimitedBy } from '../../limits/limits.ts'
+import { type AccountDone, isAccountDone, type SectionId } from '../../pages/pages.ts'
 import type { AccountView } from '../../pages/account/account-view.ts'
-import { type AccountDone, type SectionId, isAccountDone } from '../../pages/site/account-done.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
-import { passwordFormLimits } from '../../limits/password-form-limits.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { readReturnTo } from '../../http/return-to.ts'
-import type { ShowAgain } from '../../http/route.ts'
+import type { FormModule, Refusal } from '../../http/route.ts'
+import { ACCOUNT_PATH } from '../../http/step-up.ts'
+import { askingBrowserOf } from '../sign-in/asking-browser.ts'
 import { createAccountEmail } from './account-email.ts'
 import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { orProblemPage } from '../sign-in/problem-page.ts'
-import { findSecondFactorSection } from './account-section.ts'
-import { createChangePasskey, refusedName } from './change-passkey.ts'
-import { findPasskeySection } from './passkey-section.ts'
-import { findRecentActivity } from './recent-activity.ts'
-import { createSignInMethods } from '../sign-in/sign-in-methods.ts'
+import { orProblemPage } from '../sign-in/provider-flow.ts'
+import { findPasskeySection, findRecentActivity, findSecondFactorSection } from './sections.ts'
+import { changePasskey, refusedName } from './change-passkey.ts'
+import { createSignInMethods } from '../sign-in/ways-in.ts'
 import { startSession } from '../sign-in/start-session.ts'
-import { stayAtLogin } from '../sign-in/stay-at-login.ts'
+import { stayAtLogin } from '../sign-in/offered-ways.ts'
 
 const SHOWN_SESSIONS = 100
 
-/** A form of the account page. */
-interface AccountForm {
-  event: EventFacts['event']
-  limits: LimitedBy[]
-  action: (facts: EventFacts) => Promise<HttpResponse>
-  showAgain: ShowAgain<[AuthenticatedSession]>
-}
-
 /** `/auth/account`: what users can see and change of their own account. */
-export const createAccount = (deps: PageDeps) => {
-  const { users, sessions, oauth, pages, limits, clock, accountLog, usernames, passwords, mail } = deps
+export const createAccount = (
+  deps: Pick<
+    Services,
+    | 'audit'
+    | 'baseUrl'
+    | 'clock'
+    | 'cookieWriter'
+    | 'emailDomains'
+    | 'findCurrentSession'
+    | 'homeUrl'
+    | 'knownBrowsers'
+    | 'limits'
+    | 'log'
+    | 'mail'
+    | 'notify'
+    | 'oauth'
+    | 'pages'
+    | 'passkeys'
+    | 'passwords'
+    | 'providers'
+    | 'recovery'
+    | 'secondFactors'
+    | 'sessions'
+    | 'signup'
+    | 'usernames'
+    | 'users'
+  >,
+) => {
+  const { users, sessions, oauth, pages, clock, usernames, passwords, mail } = deps
   const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)
 
@@ -63,45 +79,20 @@ export const createAccount = (deps: PageDeps) => {
   const done = (context: RequestContext, { userId }: AuthenticatedSession, what: AccountDone): HttpResponse =>
     redirect(doneOnAccount(deps, context, userId, what))
 
-  const recordOutcome = <T>(
-    context: RequestContext,
-    { userId, sessionId }: AuthenticatedSession,
-    event: EventFacts['event'],
-    action: (facts: EventFacts) => Promise<T>,
-  ): Promise<T> => accountLog.recordOutcome(context, { event, userId, sessionId }, action)
-
-  /** Runs the action of a form within its limits, and logs its outcome. A refused form is shown again. */
-  const submit = (context: RequestContext, session: AuthenticatedSession, form: AccountForm): Promise<HttpResponse> => {
-    const attempt = (facts: EventFacts) => limits.attempt(form.limits, () => form.action(facts))
-    return orShowAgain(
-      context,
-      () => recordOutcome(context, session, form.event, attempt),
-      (refusal) => form.showAgain(context, refusal, session),
-    )
-  }
-
-  /** What the page shows of a refused form. */
-  const shown =
-    (ofForm: (context: RequestContext, refusal: Refusal) => Partial<AccountView>): ShowAgain<[AuthenticatedSession]> =>
-    async (context, refusal, session) =>
+  /** A form of the page, which shows `ofForm` when it was refused. */
+  const form = (
+    act: FormModule<[AuthenticatedSession]>['act'],
+    ofForm: (context: RequestContext, refusal: Refusal) => Partial<AccountView> = () => ({}),
+  ): FormModule<[AuthenticatedSession]> => ({
+    act,
+    showAgain: async (context, refusal, session) =>
       pages.account({
         ...(await view(context, session)),
         problem: refusal.problem,
         at: sectionOfForm(context),
         ...ofForm(context, refusal),
-      })
-
-  /** The page again, by the form that was refused. */
-  const showAgain = {
-    email: shown(accountEmail.shownAgain),
-    username: shown((context, { errors }) => ({
-      username: usernames ? { value: context.form.get('username') ?? '', error: errors.username } : undefined,
-    })),
-    password: shown((_context, { errors }) => ({ password: { errors } })),
-    deletion: shown((_context, { errors }) => ({ deletion: { error: errors.password, isOpen: true } })),
-    passkey: shown(refusedName),
-    button: shown(() => ({})),
-  }
+      }),
+  })
 
   /**
    * The user has just given the current password: as after re-authentication, a fresh session replaces the one of the
@@ -126,110 +117,104 @@ export const createAccount = (deps: PageDeps) => {
   }
 
   return {
-    showAgain,
-
-    async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
-      const what = context.query.get('done')
-      const done = isAccountDone(what) && isDone(context, what, session.userId) ? what : undefined
-      return page(200, pages.account({ ...(await view(context, session)), done, at: context.query.get('at') }))
+    page: {
+      async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+        const what = context.query.get('done')
+        const done = isAccountDone(what) && isDone(context, what, session.userId) ? what : undefined
+        return page(200, pages.account({ ...(await view(context, session)), done, at: context.query.get('at') }))
+      },
     },
 
     /** Asks for another address, or cancels that. While mail is off, the page says whom to ask instead. */
-    async changeEmail(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+    email: form(async (context, session, attempt) => {
       if (!mail.isOn) return page(404, pages.account(await view(context, session)))
       const { event, done: what, run } = accountEmail.actionOf(context, session)
-      return submit(context, session, {
-        event,
-        limits: [],
-        async action() {
-          await run()
-          return done(context, session, what)
-        },
-        showAgain: showAgain.email,
+      return attempt({ event }, async () => {
+        await run()
+        return done(context, session, what)
       })
-    },
+    }, accountEmail.shownAgain),
 
-    changeUsername(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
-      const value = context.form.get('username') ?? ''
-      return submit(context, session, {
-        event: 'username_change',
-        limits: [['usernameOfUser', { userId: session.userId }]],
-        async action() {
-          await users.changeUsername(session.userId, value, session.sessionId, context)
+    username: form(
+      (context, session, attempt) =>
+        attempt({}, async () => {
+          await users.changeUsername(session.userId, context.form.get('username') ?? '', session.sessionId, context)
           return done(context, session, 'username')
-        },
-        showAgain: showAgain.username,
-      })
-    },
+        }),
+      (context, { errors }) => ({
+        username: usernames ? { value: context.form.get('username') ?? '', error: errors.username } : undefined,
+      }),
+    ),
 
-    changePassword(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
-      return submit(context, session, {
-        event: 'password_change',
-        limits: passwordFormLimits(session.userId),
-        action: (facts) => changePassword(context, session, facts),
-        showAgain: showAgain.password,
-      })
-    },
+    password: form(
+      (context, session, attempt) => attempt({}, (facts) => changePassword(context, session, facts)),
+      (_context, { errors }) => ({ password: { errors } }),
+    ),
 
-    changePasskey: createChangePasskey(deps, showAgain.passkey),
+    passkeys: form((context, session, attempt) => changePasskey(deps, context, session, attempt), refusedName),
 
     /** Ends one session, or all but this one. */
-    async endSessions(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+    sessions: form((context, session, attempt) => {
       const { userId, sessionId } = session
-      if (context.form.get('all_others') === '1') {
-        await recordOutcome(context, session, 'session_end', async (facts) => {
+      if (context.form.get('all_others') === '1')
+        return attempt({}, async (facts) => {
           facts.count = await sessions.endOthers(userId, sessionId, context)
+          return done(context, session, 'sessions')
         })
-        return done(context, session, 'sessions')
-      }
       const id = context.form.get('session_id')
       if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
-      await recordOutcome(context, session, 'session_end', async (facts) => {
+      return attempt({}, async (facts) => {
         await sessions.endOwn(userId, id, { ownId: sessionId, caller: context })
         facts.endedSessionId = id
+        return done(context, session, 'session')
       })
-      return done(context, session, 'session')
-    },
+    }),
 
     /** From now on every browser is asked for a code again. */
-    async forgetTrustedBrowsers(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+    browsers: form((context, session, attempt) => {
       if (context.form.get('forget_trusted') !== '1')
         throw new AppError('invalid_request', 'Say what to do: forget_trusted=1.', { field: 'forget_trusted' })
-      await recordOutcome(context, session, 'trusted_browsers_forget', async (facts) => {
+      return attempt({}, async (facts) => {
         facts.count = await deps.knownBrowsers.endTrust(session.userId, context)
+        return done(context, session, 'trusted_browsers_forgotten')
       })
-      return done(context, session, 'trusted_browsers_forgotten')
-    },
+    }),
 
     /** Disconnects a provider. */
-    unlink(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
-      const id = context.form.get('identity_id')
-      return orProblemPage(deps, context, { provider: undefined, returnTo: '/auth/account' }, async () => {
+    identities: form((context, session, attempt) =>
+      orProblemPage(deps, context, { provider: undefined, returnTo: ACCOUNT_PATH }, async () => {
+        const id = context.form.get('identity_id')
         if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
         const returnTo = readReturnTo(context, deps, undefined)
-        await recordOutcome(context, session, 'provider_disconnect', async (facts) => {
+        return attempt({}, async (facts) => {
           facts.method = await oauth.unlink(id, session, context)
+          const path = doneOnAccount(deps, context, session.userId, 'unlinked')
+          return redirect(returnTo ?? path)
         })
-        const path = doneOnAccount(deps, context, session.userId, 'unlinked')
-        return redirect(returnTo ?? path)
-      })
-    },
+      }),
+    ),
 
-    delete(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
-      const { sessionId, userId } = session
-      const password = context.form.get('password') ?? ''
-      return submit(context, session, {
-        event: 'account_delete',
-        limits: passwordFormLimits(userId),
-        async action() {
-          await users.deleteOwn(userId, { password, sessionId }, context)
+    /** Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same. */
+    verification: form((context, session, attempt) => {
+      const { verification } = deps.recovery
+      if (verification.mode === 'off')
+        throw new AppError('not_found', 'No messages are sent here that confirm an email address.')
+      return attempt({ sessionId: undefined }, async () => {
+        await verification.sendAgain(session.userId, askingBrowserOf(deps, context))
+        return done(context, session, 'verification_sent')
+      })
+    }),
+
+    deletion: form(
+      (context, { userId, sessionId }, attempt) =>
+        attempt({}, async () => {
+          await users.deleteOwn(userId, { password: context.form.get('password') ?? '', sessionId }, context)
           context.signOut()
           stayAtLogin(deps, context)
           return redirect(doneAtLogin(deps, context, 'deleted'))
-        },
-        showAgain: showAgain.deletion,
-      })
-    },
+        }),
+      (_context, { errors }) => ({ deletion: { error: errors.password, isOpen: true } }),
+    ),
   }
 }
 

@@ -1,34 +1,24 @@
 import { AppError } from '../../lib/errors.ts'
 import type { AccountView } from '../../pages/account/account-view.ts'
-import type { AuthenticatedSession } from '../../sessions/session.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { readReturnTo } from '../../http/return-to.ts'
-import type { ShowAgain } from '../../http/route.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
 import { doneOnAccount } from '../site/done.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
 
 /** `POST /auth/account/passkeys`: renames or removes one. A name that is refused is shown again. */
-export const createChangePasskey =
-  (deps: PageDeps, showAgain: ShowAgain<[AuthenticatedSession]>) =>
-  (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> =>
-    orShowAgain(
-      context,
-      () => change(deps, context, session),
-      async (refusal) => showAgain(context, refusal, session),
-    )
-
-const change = async (
-  deps: PageDeps,
+export const changePasskey = (
+  deps: Pick<Services, 'baseUrl' | 'cookieWriter' | 'passkeys'>,
   context: RequestContext,
   session: AuthenticatedSession,
+  attempt: Attempt,
 ): Promise<HttpResponse> => {
-  const { passkeys, accountLog } = deps
+  const { passkeys } = deps
   const { form } = context
   const id = form.get('passkey_id')
   if (!id) throw new AppError('invalid_request', 'Say which passkey: passkey_id.', { field: 'passkey_id' })
-  const { userId, sessionId } = session
   const isRemoval = form.get('remove') === '1'
   const name = form.get('name')
   if (!isRemoval && name === undefined) {
@@ -36,13 +26,13 @@ const change = async (
   }
   const returnTo = readReturnTo(context, deps, undefined)
   const event = isRemoval ? 'passkey_remove' : 'passkey_rename'
-  await accountLog.recordOutcome(context, { event, userId, sessionId }, async (facts) => {
+  return attempt({ event }, async (facts) => {
     await (isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name, context))
     // Not before: it is any text until then.
     facts.passkeyId = id
+    const path = doneOnAccount(deps, context, session.userId, isRemoval ? 'passkey_removed' : 'passkey_renamed')
+    return redirect(returnTo ?? path)
   })
-  const path = doneOnAccount(deps, context, userId, isRemoval ? 'passkey_removed' : 'passkey_renamed')
-  return redirect(returnTo ?? path)
 }
 
 /** What the account page then shows. */

@@ -1,10 +1,10 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { type HttpResponse, page } from '../../http/response.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
+import { page } from '../../http/response.ts'
+import type { Refusal } from '../../http/route.ts'
 import { limitLogin } from '../../http/login-limits.ts'
 import { isAskingBrowser } from '../sign-in/asking-browser.ts'
 import { findSessionsBeside, type LinkHandlers, type NamedLink } from '../sign-in/link-token.ts'
@@ -15,7 +15,9 @@ import { findSessionsBeside, type LinkHandlers, type NamedLink } from '../sign-i
  * would have the account then; or the account may be an attacker's, who wants the address of another person confirmed.
  * There the password of the account is asked for, and where it has none, a login.
  */
-export const createConfirmNewEmail = (deps: PageDeps): LinkHandlers => {
+export const createConfirmNewEmail = (
+  deps: Pick<Services, 'accountLog' | 'limits' | 'pages' | 'passwords' | 'recovery' | 'sessions' | 'users'>,
+): LinkHandlers => {
   const { recovery, pages, accountLog, users } = deps
 
   /** What a press lacks in this browser. */
@@ -47,33 +49,28 @@ export const createConfirmNewEmail = (deps: PageDeps): LinkHandlers => {
     )
   }
 
-  const confirm = async (context: RequestContext, named: NamedLink): Promise<HttpResponse> => {
-    const { link } = named
-    const addresses = await recovery.emailChanges.describe(link)
-    const missing = await findMissing(context, link)
-    if (missing === 'password') await checkPassword(context, link, addresses.email)
-    if (missing === 'login') return page(403, await render(context, named))
-    const event: EventFacts = { event: 'email_change', userId: link.userId }
-    try {
-      await accountLog.recordOutcome(context, event, () => recovery.emailChanges.confirm(link, context))
-      return page(200, pages.newEmailConfirmed(addresses.newEmail))
-    } catch (error) {
-      if (!(error instanceof AppError) || error.reason !== 'email_taken') throw error
-      return page(409, pages.newEmailTaken(addresses))
-    }
-  }
-
   return {
     showAgain: render,
     show: async (context, named) => page(200, await render(context, named)),
 
     /** Signs nobody in: a password alone is not enough for every account. */
-    submit: (context, named) =>
-      orShowAgain(
-        context,
-        () => confirm(context, named),
-        (refusal) => render(context, named, refusal),
-      ),
+    async act(context, named, attempt) {
+      const { link } = named
+      const addresses = await recovery.emailChanges.describe(link)
+      const missing = await findMissing(context, link)
+      if (missing === 'login') return page(403, await render(context, named))
+      const about = {
+        event: 'email_change',
+        userId: link.userId,
+        check: async () => missing && checkPassword(context, link, addresses.email),
+        instead: ({ reason }: AppError) =>
+          reason === 'email_taken' ? page(409, pages.newEmailTaken(addresses)) : undefined,
+      } as const
+      return attempt(about, async () => {
+        await recovery.emailChanges.confirm(link, context)
+        return page(200, pages.newEmailConfirmed(addresses.newEmail))
+      })
+    },
   }
 }
 

@@ -1,12 +1,12 @@
 import { AppError } from '../../lib/errors.ts'
 import { DeadLinkError, type Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { countOutcome, signupFailure } from '../../http/request-metrics.ts'
+import { type Ended, signupOutcome } from '../../http/request-metrics.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import type { Refusal } from '../../http/route.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { findBrowserSessions } from '../sign-in/start-session.ts'
 import { isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
 import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
@@ -16,8 +16,8 @@ import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
  * browser that signed up. Elsewhere the user chooses one: an attacker may have signed up with the address of another
  * person, whose press must not make an account with the attacker's password.
  */
-export const createConfirmSignup = (deps: PageDeps): LinkHandlers => {
-  const { recovery, pages, accountLog, requestMetrics, usernames, passwords } = deps
+export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passwords' | 'usernames'>): LinkHandlers => {
+  const { recovery, pages, requestMetrics, usernames, passwords } = deps
   const { pendingSignups } = recovery
 
   /** A signup with a password, from before they were turned off, comes to nothing. */
@@ -61,31 +61,23 @@ export const createConfirmSignup = (deps: PageDeps): LinkHandlers => {
     return response
   }
 
-  const confirmAndCount = (context: RequestContext, link: Link): Promise<HttpResponse> => {
-    const event: EventFacts = { event: 'signup', method: 'password', email: link.emailLower }
-    const action = () => accountLog.recordOutcome(context, event, (facts) => confirm(context, link, facts))
-    return countOutcome(action, signupFailure, requestMetrics?.countSignup)
-  }
+  const outcome = (ended: Ended) => requestMetrics?.countSignup(signupOutcome(ended))
 
   /** Where the email got an account in the meantime, the link will never be good again. */
-  const orEmailTaken = async (link: Link, action: () => Promise<HttpResponse>): Promise<HttpResponse> => {
-    try {
-      return await action()
-    } catch (error) {
-      if (!(error instanceof AppError) || error.reason !== 'email_taken') throw error
-      return page(410, pages.emailTaken({ email: (await pendingSignups.require(link)).email }))
-    }
-  }
+  const orEmailTaken = async ({ reason }: AppError, link: Link): Promise<HttpResponse | undefined> =>
+    reason === 'email_taken'
+      ? page(410, pages.emailTaken({ email: (await pendingSignups.require(link)).email }))
+      : undefined
 
   return {
     showAgain: render,
     show: async (context, named) => page(200, await render(context, named)),
 
-    submit: (context, named) =>
-      orShowAgain(
-        context,
-        () => orEmailTaken(named.link, () => confirmAndCount(context, named.link)),
-        (refusal) => render(context, named, refusal),
-      ),
+    act: (context, { link }, attempt) => {
+      const about = { event: 'signup', method: 'password', email: link.emailLower } as const
+      return attempt({ ...about, outcome, instead: (error) => orEmailTaken(error, link) }, (facts) =>
+        confirm(context, link, facts),
+      )
+    },
   }
 }

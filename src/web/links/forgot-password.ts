@@ -1,17 +1,19 @@
 import type { ForgotPasswordView } from '../../pages/links/password-pages.ts'
 import { requireEmail } from '../../accounts/email.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
 import { carriedEmail } from '../site/carried-email.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
 import { markAskingBrowser } from '../sign-in/asking-browser.ts'
 
 /** `GET` and `POST /auth/password/forgot`: asks for a link to a new password. While mail is off, both are 404. */
-export const createForgotPassword = (deps: PageDeps) => {
-  const { recovery, mail, pages, accountLog } = deps
+export const createForgotPassword = (
+  deps: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'mail' | 'pages' | 'recovery'>,
+) => {
+  const { recovery, mail, pages } = deps
 
   const view = (context: RequestContext, email: string): ForgotPasswordView => ({
     csrfToken: context.csrfToken,
@@ -22,39 +24,28 @@ export const createForgotPassword = (deps: PageDeps) => {
 
   const withoutMail = (): HttpResponse => page(404, pages.forgotWithoutMail())
 
-  /** Whether there is such an account is looked up later: nothing here may depend on it, not even the log line. */
-  const ask = async (context: RequestContext, entered: string, returnTo: string): Promise<HttpResponse> => {
-    const email = requireEmail(entered)
-    const browser = markAskingBrowser(deps, context)
-    const { userAgent } = context.device
-    await accountLog.recordOutcome(context, { event: 'password_reset_request', email: entered }, () =>
-      recovery.reset.ask({ email, returnTo, browser, userAgent, network: context.network }),
-    )
-    return page(200, pages.linkSent())
-  }
-
-  const showAgain = (context: RequestContext, refusal: Refusal): string =>
-    mail.isOn
-      ? pages.forgotPassword({ ...view(context, context.form.get('email') ?? ''), ...refusal })
-      : pages.forgotWithoutMail()
-
   return {
-    showAgain,
+    showAgain: (context: RequestContext, refusal: Refusal): string =>
+      mail.isOn
+        ? pages.forgotPassword({ ...view(context, context.form.get('email') ?? ''), ...refusal })
+        : pages.forgotWithoutMail(),
 
     show(context: RequestContext): HttpResponse {
       if (!mail.isOn) return withoutMail()
       return page(200, pages.forgotPassword(view(context, carriedEmail(context))))
     },
 
-    async submit(context: RequestContext): Promise<HttpResponse> {
+    /** Whether there is such an account is looked up later: nothing here may depend on it, not even the log line. */
+    async act(context: RequestContext, attempt: Attempt): Promise<HttpResponse> {
       if (!mail.isOn) return withoutMail()
       const returnTo = requestedReturnTo(context, deps)
-      const email = context.form.get('email') ?? ''
-      return orShowAgain(
-        context,
-        () => ask(context, email, returnTo),
-        (refusal) => showAgain(context, refusal),
-      )
+      const entered = context.form.get('email') ?? ''
+      return attempt({ email: entered, check: () => requireEmail(entered) }, async (_facts, email) => {
+        const { network, device } = context
+        const browser = markAskingBrowser(deps, context)
+        await recovery.reset.ask({ email, returnTo, browser, userAgent: device.userAgent, network })
+        return page(200, pages.linkSent())
+      })
     },
   }
 }

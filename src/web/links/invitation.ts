@@ -1,23 +1,19 @@
-import { DeadLinkError, type Link } from '../../links/link.ts'
+import { DeadLinkError } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { type HttpResponse, page } from '../../http/response.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import type { HttpResponse } from '../../http/response.ts'
+import type { Refusal } from '../../http/route.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { findBrowserSessions } from '../sign-in/start-session.ts'
 import { returnToOf } from '../sign-in/asking-browser.ts'
-import { requireLink } from '../sign-in/link-token.ts'
+import { createLinkForm, type NamedLink } from '../sign-in/link-token.ts'
 
 /** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.10). */
-export const createInvitation = (deps: PageDeps) => {
-  const { recovery, pages, providers, usernames, passwords, limits, accountLog } = deps
+export const createInvitation = (deps: SignInServices & Pick<Services, 'passwords' | 'providers' | 'usernames'>) => {
+  const { recovery, pages, providers, usernames, passwords } = deps
 
-  const render = async (
-    context: RequestContext,
-    { link, token }: { link: Link; token: string },
-    refusal: Refusal = { errors: {}, problem: undefined },
-  ): Promise<string> => {
+  const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
     const { email, username } = await recovery.entry.requireAccount(link)
     const [session] = await findBrowserSessions(deps, context)
     return pages.invitation({
@@ -32,7 +28,7 @@ export const createInvitation = (deps: PageDeps) => {
     })
   }
 
-  const start = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
+  const start = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
     const username = usernames ? context.form.get('username') : undefined
     const chosen = { password, username }
@@ -46,37 +42,6 @@ export const createInvitation = (deps: PageDeps) => {
     return response
   }
 
-  /** Limited, since a taken username shows that an account has it, and since each try costs a hash. */
-  const accept = (context: RequestContext, link: Link): Promise<HttpResponse> => {
-    const { userId = '' } = link
-    const event: EventFacts = { event: 'invitation_accept', method: 'password', userId }
-    return accountLog.recordOutcome(context, event, (facts) =>
-      limits.attempt(
-        [
-          ['usernameOfUser', { userId }],
-          ['passwordFormOfUser', { userId }],
-        ],
-        () => start(context, link, facts),
-      ),
-    )
-  }
-
-  const showAgain = async (context: RequestContext, refusal: Refusal): Promise<string> =>
-    render(context, await requireLink(deps, context, 'invite'), refusal)
-
-  return {
-    showAgain,
-
-    show: async (context: RequestContext): Promise<HttpResponse> =>
-      page(200, await render(context, await requireLink(deps, context, 'invite'))),
-
-    async submit(context: RequestContext): Promise<HttpResponse> {
-      const named = await requireLink(deps, context, 'invite')
-      return orShowAgain(
-        context,
-        () => accept(context, named.link),
-        (refusal) => render(context, named, refusal),
-      )
-    },
-  }
+  // Limited, since a taken username shows that an account has it, and since each try costs a hash.
+  return createLinkForm(deps, ['invite'], { render, act: start, about: { method: 'password' } })
 }

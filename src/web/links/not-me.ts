@@ -1,35 +1,28 @@
 import { DeadLinkError, NOT_ME_PURPOSES, type Link, type NotMePurpose } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { type HttpResponse, page, redirect } from '../../http/response.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import { type HttpResponse, redirect } from '../../http/response.ts'
+import type { Refusal } from '../../http/route.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
-import { findSessionsBeside, type NamedLink, requireLink } from '../sign-in/link-token.ts'
-import { createOtherWaysIn } from '../sign-in/other-ways-in.ts'
+import { findSessionsBeside, type NamedLink, createLinkForm } from '../sign-in/link-token.ts'
+import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
 /**
  * `GET` and `POST /auth/account/not-me`: "This wasn't me", in notices about an account (CONTRACT.md 4.2). Where the
  * account has a password, the form takes a new one.
  */
-export const createNotMeLink = (deps: PageDeps) => {
-  const { recovery, pages, accountLog, users, passwords, homeUrl } = deps
+export const createNotMeLink = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'users'>) => {
+  const { recovery, pages, users, passwords, homeUrl } = deps
   const askedFactor = createAskedFactor(deps)
-  const otherWaysIn = createOtherWaysIn(deps)
-
-  const requireNotMe = (context: RequestContext) => requireLink(deps, context, ...NOT_ME_PURPOSES)
 
   const describe = async (link: Link) => {
     const { id, email } = await recovery.notMe.requireAccount(link)
     return { email, ...(await recovery.notMe.findForm(link, passwords && (await users.hasPassword(id)))) }
   }
 
-  const render = async (
-    context: RequestContext,
-    { link, token }: NamedLink,
-    refusal: Refusal = { errors: {}, problem: undefined },
-  ): Promise<string> => {
+  const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
     const { email, setsPassword, asked } = await describe(link)
     const { others } = await findSessionsBeside(deps, context, link)
     return pages.notMe({
@@ -52,7 +45,7 @@ export const createNotMeLink = (deps: PageDeps) => {
       return redirect(`/auth/password/reset?token=${await recovery.notMe.confirm(link, factor, context)}`)
     const password = context.form.get('password') ?? ''
     const { grant, apply: also } = await recovery.notMe.check({ link, password, factor }, context)
-    const returnTo = () => otherWaysIn.before(grant.userId, homeUrl)
+    const returnTo = () => beforeWaysIn(deps, grant.userId, homeUrl)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
     // The account was disabled since the link was read.
@@ -60,21 +53,5 @@ export const createNotMeLink = (deps: PageDeps) => {
     return response
   }
 
-  return {
-    showAgain: async (context: RequestContext, refusal: Refusal): Promise<string> =>
-      render(context, await requireNotMe(context), refusal),
-
-    show: async (context: RequestContext): Promise<HttpResponse> =>
-      page(200, await render(context, await requireNotMe(context))),
-
-    async submit(context: RequestContext): Promise<HttpResponse> {
-      const named = await requireNotMe(context)
-      const event: EventFacts = { event: 'not_me', userId: named.link.userId }
-      return orShowAgain(
-        context,
-        () => accountLog.recordOutcome(context, event, (facts) => confirm(context, named, facts)),
-        (refusal) => render(context, named, refusal),
-      )
-    },
-  }
+  return createLinkForm(deps, NOT_ME_PURPOSES, { render, act: confirm })
 }

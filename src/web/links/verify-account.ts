@@ -2,13 +2,12 @@ import { AppError } from '../../lib/errors.ts'
 import { DeadLinkError, type Link } from '../../links/link.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { doneOnAccount } from '../site/done.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { limitLogin } from '../../http/login-limits.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { findBrowserSessions, startSession } from '../sign-in/start-session.ts'
 import { isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
 import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
@@ -18,7 +17,9 @@ import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
  * account, a press verifies. Elsewhere it must not: an attacker may have signed up with the address of another person,
  * whose press would then make the attacker's password good. There the user enters the password, or takes over.
  */
-export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
+export const createVerifyAccount = (
+  deps: SignInServices & Pick<Services, 'accountLog' | 'passwords' | 'users'>,
+): LinkHandlers => {
   const { recovery, users, pages, accountLog, passwords } = deps
   const { verification } = recovery
 
@@ -66,23 +67,22 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     const response = grant && (await completeSignIn(deps, context, { grant, ...signIn }))
     if (response) return response
     if ('refusal' in result) facts.reason = result.refusal
-    throw new AppError('unauthorized', 'This is not the password of the account.', {
-      field: 'password',
-      reason: 'password_wrong',
-    })
+    throw passwordProblem('unauthorized', 'This is not the password of the account.')
   }
 
-  const verifyByPassword = async (context: RequestContext, link: Link): Promise<HttpResponse> => {
-    if (!context.form.get('password'))
-      throw new AppError('unprocessable', 'Enter the password of the account.', {
-        field: 'password',
-        reason: 'password_missing',
-      })
-    const { userId } = link
-    const response = await accountLog.recordOutcome(context, { event: 'login', method: 'password', userId }, (facts) =>
-      limitLogin(deps, context, link.emailLower, () => checkPassword(context, link, facts)),
-    )
-    accountLog.record(context, { event: 'email_verification', method: 'password', userId })
+  const verifyByPassword = async (context: RequestContext, link: Link, attempt: Attempt): Promise<HttpResponse> => {
+    const { userId, emailLower: loginOf } = link
+    const check = () => {
+      if (!context.form.get('password')) throw passwordProblem('unprocessable', 'Enter the password of the account.')
+    }
+    let isVerified = false
+    const about = { event: 'login', method: 'password', userId, limits: 'login', loginOf, check } as const
+    const response = await attempt(about, async (facts) => {
+      const started = await checkPassword(context, link, facts)
+      isVerified = true
+      return started
+    })
+    if (isVerified) accountLog.record(context, { event: 'email_verification', method: 'password', userId })
     return response
   }
 
@@ -99,20 +99,6 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     return response
   }
 
-  const submit = async (context: RequestContext, link: Link): Promise<HttpResponse> => {
-    const { userId } = link
-    const { own } = await findSessions(context, link)
-    if (own || isAskingBrowser(context, link))
-      return accountLog.recordOutcome(context, { event: 'email_verification', userId }, (facts) =>
-        verifyHere(context, link, { own, facts }),
-      )
-    if (passwords && context.form.get('new_password') !== undefined)
-      return accountLog.recordOutcome(context, { event: 'account_reclaim', method: 'email', userId }, (facts) =>
-        takeOver(context, link, facts),
-      )
-    return verifyByPassword(context, link)
-  }
-
   const showVerified = async (link: Link): Promise<HttpResponse | undefined> => {
     const { email, emailVerifiedAtMs } = await verification.requireAccount(link)
     return emailVerifiedAtMs === undefined ? undefined : page(200, pages.emailConfirmed({ email }))
@@ -122,11 +108,20 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     showAgain: render,
     show: async (context, named) => (await showVerified(named.link)) ?? page(200, await render(context, named)),
 
-    submit: (context, named) =>
-      orShowAgain(
-        context,
-        () => submit(context, named.link),
-        (refusal) => render(context, named, refusal),
-      ),
+    async act(context, { link }, attempt) {
+      const { userId } = link
+      const { own } = await findSessions(context, link)
+      if (own || isAskingBrowser(context, link))
+        return attempt({ event: 'email_verification', userId }, (facts) => verifyHere(context, link, { own, facts }))
+      if (passwords && context.form.get('new_password') !== undefined)
+        return attempt({ event: 'account_reclaim', method: 'email', userId }, (facts) => takeOver(context, link, facts))
+      return verifyByPassword(context, link, attempt)
+    },
   }
 }
+
+const passwordProblem = (code: 'unprocessable' | 'unauthorized', message: string): AppError =>
+  new AppError(code, message, {
+    field: 'password',
+    reason: code === 'unprocessable' ? 'password_missing' : 'password_wrong',
+  })

@@ -1,23 +1,24 @@
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
-import type { ShowAgain } from '../../http/route.ts'
+import type { FormModule } from '../../http/route.ts'
 import { createConfirmNewEmail } from './confirm-new-email.ts'
 import { createConfirmSignup } from './confirm-signup.ts'
 import { type LinkHandlers, requireLink } from '../sign-in/link-token.ts'
 import { createVerifyAccount } from './verify-account.ts'
+import type { SignInServices } from '../sign-in/complete-sign-in.ts'
 
-interface VerifyEmail {
+interface VerifyEmail extends FormModule {
   show(context: RequestContext): Promise<HttpResponse>
-  submit(context: RequestContext): Promise<HttpResponse>
-  showAgain: ShowAgain
 }
 
 /**
  * `GET` and `POST /auth/email/verify` (CONTRACT.md 4.2): every link that proves an email leads here. Its purpose decides
  * what follows.
  */
-export const createVerifyEmail = (deps: PageDeps): VerifyEmail => {
+export const createVerifyEmail = (
+  deps: SignInServices & Pick<Services, 'accountLog' | 'passwords' | 'usernames' | 'users'>,
+): VerifyEmail => {
   const handlers: Record<'verify' | 'signup' | 'new_email', LinkHandlers> = {
     verify: createVerifyAccount(deps),
     signup: createConfirmSignup(deps),
@@ -40,9 +41,9 @@ export const createVerifyEmail = (deps: PageDeps): VerifyEmail => {
       return handler.showAgain(context, named, refusal)
     },
 
-    async submit(context) {
+    async act(context, attempt) {
       const { named, handler } = await requireNamed(context)
-      return handler.submit(context, named)
+      return handler.act(context, named, attempt)
     },
   }
 }

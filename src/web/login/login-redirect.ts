@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { encodeBytes, parseReturnTo, withReturnTo } from '../../http/return-to.ts'
@@ -13,7 +13,7 @@ const HEADER = 'X-Original-URI'
  * does not give: the value is checked as `return_to` is. `invalid_request` where it is missing or not accepted.
  */
 export const createLoginRedirect =
-  (targets: RouteDeps) =>
+  (targets: Pick<Services, 'baseUrl'>) =>
   ({ headers }: RequestContext): HttpResponse => {
     const returnTo = encodeBytes(String(headers['x-original-uri'] ?? ''))
     // Node joins headers that came twice with a comma and a space; a request target has no space.

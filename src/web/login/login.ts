@@ -2,17 +2,16 @@ import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/login/login-page.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { countOutcome, loginFailure } from '../../http/request-metrics.ts'
-import { type HttpResponse, isFinished, page } from '../../http/response.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
-import { signupWays } from '../sign-in/signup-ways.ts'
+import { signupWays } from '../sign-in/offered-ways.ts'
 import { carriedEmail } from '../site/carried-email.ts'
 import { isDone, type LoginDone } from '../site/done.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { limitLogin } from '../../http/login-limits.ts'
-import type { EntryDeps } from '../sign-in/redirect-signed-in.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
+import type { RedirectSignedIn } from '../sign-in/redirect-signed-in.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
 import { createStraightOn } from './straight-on.ts'
 
@@ -26,8 +25,14 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 }
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
-export const createLogin = (deps: EntryDeps) => {
-  const { redirectSignedIn, users, pages, requestMetrics, passwords, providers, accountLog } = deps
+export const createLogin = (
+  deps: SignInServices &
+    Pick<
+      Services,
+      'baseUrl' | 'findCurrentSession' | 'log' | 'passkeys' | 'passwords' | 'providers' | 'signup' | 'users'
+    > & { redirectSignedIn: RedirectSignedIn },
+) => {
+  const { redirectSignedIn, users, pages, passwords, providers } = deps
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
 
@@ -54,27 +59,7 @@ export const createLogin = (deps: EntryDeps) => {
     return response
   }
 
-  const checkWithinLimits = (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> =>
-    limitLogin(deps, context, form.email, () => checkPassword(context, form, facts))
-
-  const logIn = async (context: RequestContext, form: LoginForm): Promise<HttpResponse> => {
-    requireFilled(form)
-    const event: EventFacts = { event: 'login', method: 'password', email: form.email }
-    return accountLog.recordOutcome(context, event, (facts) => checkWithinLimits(context, form, facts))
-  }
-
-  const logInAndCount = (context: RequestContext, form: LoginForm): Promise<HttpResponse> =>
-    countOutcome(() => logIn(context, form), loginFailure, requestMetrics?.countLogin, isFinished)
-
-  const showAgain = (context: RequestContext, refusal: Refusal): string => {
-    const returnTo = requestedReturnTo(context, deps)
-    const email = context.form.get('email') ?? ''
-    return pages.login({ ...view(context, returnTo, email), notice: undefined, ...refusal })
-  }
-
   return {
-    showAgain,
-
     show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(
         context,
@@ -82,14 +67,17 @@ export const createLogin = (deps: EntryDeps) => {
           straightOn(context, returnTo) ?? page(200, pages.login(view(context, returnTo, carriedEmail(context)))),
       ),
 
-    async submit(context: RequestContext): Promise<HttpResponse> {
+    showAgain(context: RequestContext, refusal: Refusal): string {
+      const email = context.form.get('email') ?? ''
+      return pages.login({ ...view(context, requestedReturnTo(context, deps), email), notice: undefined, ...refusal })
+    },
+
+    async act(context: RequestContext, attempt: Attempt): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
       const email = context.form.get('email') ?? ''
-      const password = context.form.get('password') ?? ''
-      return orShowAgain(
-        context,
-        () => logInAndCount(context, { email, password, returnTo }),
-        (refusal) => showAgain(context, refusal),
+      const form = { email, password: context.form.get('password') ?? '', returnTo }
+      return attempt({ method: 'password', email, loginOf: email, check: () => requireFilled(form) }, (facts) =>
+        checkPassword(context, form, facts),
       )
     },
   }

@@ -1,11 +1,10 @@
 import type { ProviderView } from '../../pages/site/providers.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { countProviderFailure } from '../../http/request-metrics.ts'
 import type { HttpResponse } from '../../http/response.ts'
-import { orProblemPage } from '../sign-in/problem-page.ts'
-import { sendToProvider } from '../sign-in/send-to-provider.ts'
-import { findOnlyProvider, STAYS } from '../sign-in/stay-at-login.ts'
+import { orProblemPage, sendToProvider } from '../sign-in/provider-flow.ts'
+import { findOnlyProvider, STAYS } from '../sign-in/offered-ways.ts'
 
 /**
  * How often a browser is sent on within a minute before the page is shown: an application that never accepts the session
@@ -18,7 +17,23 @@ const WINDOW_SECONDS = 60
  * Sends a visitor of the login page to the only provider, where there is nothing to choose on the page. Undefined where
  * the page is to be shown: for anything but a navigation of a whole tab, after a logout or an error, and in a loop.
  */
-export const createStraightOn = (deps: PageDeps) => {
+export const createStraightOn = (
+  deps: Pick<
+    Services,
+    | 'cookieWriter'
+    | 'findCurrentSession'
+    | 'homeUrl'
+    | 'limits'
+    | 'log'
+    | 'oauth'
+    | 'pages'
+    | 'passkeys'
+    | 'passwords'
+    | 'providers'
+    | 'requestMetrics'
+    | 'signup'
+  >,
+) => {
   const provider = findOnlyProvider(deps)
   if (!provider) return () => undefined
 

@@ -1,16 +1,31 @@
 import type { LogoutView } from '../../pages/logout/logout-page.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import { prefersJson } from '../../http/negotiation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, noContent, page, redirect } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
-import type { Refusal } from '../../http/form-problems.ts'
+import type { Refusal } from '../../http/route.ts'
 import { readPending } from '../sign-in/pending.ts'
 import { identifySessions, requestedReturnTo } from '../sign-in/start-session.ts'
-import { stayAtLogin } from '../sign-in/stay-at-login.ts'
+import { stayAtLogin } from '../sign-in/offered-ways.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
-export const createLogout = (deps: PageDeps) => {
+export const createLogout = (
+  deps: Pick<
+    Services,
+    | 'accountLog'
+    | 'baseUrl'
+    | 'cookieWriter'
+    | 'findCurrentSession'
+    | 'homeUrl'
+    | 'pages'
+    | 'passkeys'
+    | 'passwords'
+    | 'pendingSignIns'
+    | 'providers'
+    | 'sessions'
+  >,
+) => {
   const view = async (context: RequestContext): Promise<LogoutView> => {
     const returnTo = returnToParameter(requestedReturnTo(context, deps), deps)
     const session = await deps.findCurrentSession(context)
@@ -29,7 +44,7 @@ export const createLogout = (deps: PageDeps) => {
       return deps.pages.logout({ ...shown, signedIn: shown.signedIn || context.cookies.repeated.length > 0, problem })
     },
 
-    async submit(context: RequestContext): Promise<HttpResponse> {
+    async act(context: RequestContext): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
       const ended = (await identifySessions(deps, context)).map(({ session }) => session)
       for (const session of ended) await deps.sessions.end(session, 'logout', context)

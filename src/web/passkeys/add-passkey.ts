@@ -1,23 +1,27 @@
 import { AppError } from '../../lib/errors.ts'
 import { deviceName } from '../../pages/site/device.ts'
-import type { CheckedRegistration } from '../../passkeys/registration.ts'
+import type { CheckedRegistration } from '../../passkeys/passkeys.ts'
 import { emailOfLink } from '../../links/link.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
-import type { AuthenticatedSession } from '../../sessions/session.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 import { asFirstSetUp, requireFirstEnrolment, requireFirstSetUp } from '../sign-in/first-set-up.ts'
 import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
 import { doneOnAccount } from '../site/done.ts'
 import { enrolWithPasskey, findEnrolling } from './enrol-with-passkey.ts'
-import { createEnterByPasskey } from './enter-by-passkey.ts'
-import { findLinkToPasskey, type LinkToPasskey } from './named-link.ts'
+import { createEnterByPasskey, findLinkToPasskey, type LinkToPasskey } from './enter-by-passkey.ts'
 import { added, answerScript } from './passkey-answer.ts'
 import { holdBrowserSecret } from '../sign-in/asking-browser.ts'
+import { REGISTER_OPTIONS, REGISTER } from './documentation.ts'
+import type { SignInServices } from '../sign-in/complete-sign-in.ts'
 
 /** `/auth/passkeys/register`: adding a passkey, which a session allows, a link, or a sign-in that must go on with one. */
-export const createAddPasskey = (deps: PageDeps) => {
+export const createAddPasskey = (
+  deps: SignInServices &
+    Pick<Services, 'accountLog' | 'baseUrl' | 'findCurrentSession' | 'passkeys' | 'passwords' | 'providers'>,
+) => {
   const { passkeys, accountLog, limits, sessions, findCurrentSession } = deps
   const enterByPasskey = createEnterByPasskey(deps)
 
@@ -78,19 +82,25 @@ export const createAddPasskey = (deps: PageDeps) => {
   }
 
   return {
-    options: (context: RequestContext): Promise<HttpResponse> =>
-      answerScript(context, async () => {
-        const authority = await findAuthority(context)
-        const email = 'link' in authority ? shownEmailOf(authority.link) : undefined
-        const options = await passkeys.registrationOptions(authority.userId, holdBrowserSecret(deps, context), email)
-        return json(200, JSON.stringify(options))
-      }),
+    options: {
+      documentation: REGISTER_OPTIONS,
+      handle: (context: RequestContext): Promise<HttpResponse> =>
+        answerScript(context, async () => {
+          const authority = await findAuthority(context)
+          const email = 'link' in authority ? shownEmailOf(authority.link) : undefined
+          const options = await passkeys.registrationOptions(authority.userId, holdBrowserSecret(deps, context), email)
+          return json(200, JSON.stringify(options))
+        }),
+    },
 
-    submit: (context: RequestContext): Promise<HttpResponse> =>
-      answerScript(context, async () => {
-        const authority = await findAuthority(context)
-        return limits.attempt([['passkeyOfUser', { userId: authority.userId }]], () => addBy(context, authority))
-      }),
+    submit: {
+      documentation: REGISTER,
+      handle: (context: RequestContext): Promise<HttpResponse> =>
+        answerScript(context, async () => {
+          const authority = await findAuthority(context)
+          return limits.attempt([['passkeyOfUser', { userId: authority.userId }]], () => addBy(context, authority))
+        }),
+    },
   }
 }
 

@@ -1,28 +1,26 @@
+import type { Connectable } from '../../links/entry-table.ts'
+import { ENTRY_EVENTS, type EntryPurpose, isEntryPurpose, type Link } from '../../links/link.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { AddedPasskey, CheckedRegistration } from '../../passkeys/registration.ts'
+import type { AddedPasskey, CheckedRegistration } from '../../passkeys/passkeys.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
 import { returnToOf } from '../sign-in/asking-browser.ts'
 import { findSessionsBeside } from '../sign-in/link-token.ts'
-import { createOtherWaysIn } from '../sign-in/other-ways-in.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import { beforeWaysIn } from '../sign-in/ways-in.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
-import type { Connectable } from '../../links/entry-table.ts'
-import { ENTRY_EVENTS } from '../../links/link.ts'
-import type { LinkToPasskey } from './named-link.ts'
 import { added } from './passkey-answer.ts'
 
 /**
  * A user who has followed a link has made a passkey in place of a password: one transaction uses the link up, changes
  * the account as with a provider, adds the passkey, and starts a session.
  */
-export const createEnterByPasskey = (deps: PageDeps) => {
+export const createEnterByPasskey = (deps: SignInServices & Pick<Services, 'accountLog' | 'passkeys'>) => {
   const { recovery, accountLog } = deps
   const askedFactor = createAskedFactor(deps)
-  const otherWaysIn = createOtherWaysIn(deps)
 
   const codesPath = (context: RequestContext, userId: string, { recoveryCodes: codes }: AddedPasskey, path: string) =>
     codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: path, done: 'passkey_added' }) : path
@@ -57,7 +55,7 @@ export const createEnterByPasskey = (deps: PageDeps) => {
     const response = await completeSignIn(deps, context, {
       ...signIn,
       returnTo: async () => {
-        const path = await otherWaysIn.before(userId, returnTo)
+        const path = await beforeWaysIn(deps, userId, returnTo)
         return stored ? codesPath(context, userId, stored, path) : path
       },
     })
@@ -86,3 +84,28 @@ const textsOf = ({ json }: RequestContext) => ({
 
 /** The account is disabled, or was deleted since the link was read. */
 const noEntry = (): AppError => new AppError('forbidden', 'This account cannot be entered now.', { reason: 'disabled' })
+
+/** A live link that lets its user add a passkey. */
+export interface LinkToPasskey {
+  purpose: EntryPurpose
+  link: Link
+  /** The account of the link. */
+  userId: string
+}
+
+/**
+ * The link that a script names by `purpose` and `token`; undefined where it names none. `invalid_request` for one that
+ * lets nobody add a passkey, such as that to a new password; a `DeadLinkError` for one that is not good.
+ */
+export const findLinkToPasskey = async (
+  { recovery }: Pick<Services, 'recovery'>,
+  { json: { purpose, token } }: RequestContext,
+): Promise<LinkToPasskey | undefined> => {
+  if (purpose === undefined && token === undefined) return undefined
+  if (typeof token !== 'string') throw new AppError('invalid_request', 'token must be text.', { field: 'token' })
+  if (typeof purpose !== 'string' || !isEntryPurpose(purpose) || !recovery.takesConnectable(purpose)) {
+    throw new AppError('invalid_request', 'purpose must be that of a link which adds a passkey.', { field: 'purpose' })
+  }
+  const link = await recovery.links.require([purpose], token)
+  return { purpose, link, userId: link.userId ?? '' }
+}

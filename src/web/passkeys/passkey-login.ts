@@ -1,20 +1,37 @@
 import { AppError } from '../../lib/errors.ts'
 import type { LimitedCheck, PasskeyProof } from '../../passkeys/passkeys.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { countOutcome, passkeyFailure } from '../../http/request-metrics.ts'
+import { countOutcome, passkeyOutcome } from '../../http/request-metrics.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 import { readReturnTo, returnToParameter } from '../../http/return-to.ts'
 import { targetOf } from '../../http/step-up.ts'
 import { doneAtLogin } from '../site/done.ts'
-import { askToProveEmail } from '../sign-in/check-mail.ts'
+import { askToProveEmail, holdBrowserSecret } from '../sign-in/asking-browser.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { answerScript } from './passkey-answer.ts'
-import { holdBrowserSecret } from '../sign-in/asking-browser.ts'
+import { LOGIN_OPTIONS, LOGIN } from './documentation.ts'
 
 /** `/auth/passkeys/login`: signing in with a passkey, or confirming a session (`confirm=1`). */
-export const createPasskeyLogin = (deps: PageDeps) => {
+export const createPasskeyLogin = (
+  deps: Pick<
+    Services,
+    | 'accountLog'
+    | 'baseUrl'
+    | 'cookieWriter'
+    | 'findCurrentSession'
+    | 'homeUrl'
+    | 'knownBrowsers'
+    | 'limits'
+    | 'notify'
+    | 'pages'
+    | 'passkeys'
+    | 'recovery'
+    | 'requestMetrics'
+    | 'sessions'
+  >,
+) => {
   const { passkeys, accountLog, limits, knownBrowsers, findCurrentSession, requestMetrics } = deps
 
   /** The user of the session that is to be confirmed. */
@@ -71,17 +88,26 @@ export const createPasskeyLogin = (deps: PageDeps) => {
   }
 
   return {
-    options: async (context: RequestContext): Promise<HttpResponse> =>
-      json(200, JSON.stringify(await passkeys.loginOptions(holdBrowserSecret(deps, context)))),
+    options: {
+      documentation: LOGIN_OPTIONS,
+      handle: async (context: RequestContext): Promise<HttpResponse> =>
+        json(200, JSON.stringify(await passkeys.loginOptions(holdBrowserSecret(deps, context)))),
+    },
 
-    submit: (context: RequestContext): Promise<HttpResponse> =>
-      answerScript(context, () => {
-        const destination = destinationOf(context)
-        const event = destination.isConfirmation ? 'reauthentication' : 'login'
-        return accountLog.recordOutcome(context, { event, method: 'passkey' }, (facts) =>
-          countOutcome(() => signIn(context, destination, facts), passkeyFailure, requestMetrics?.countPasskey),
-        )
-      }),
+    submit: {
+      documentation: LOGIN,
+      handle: (context: RequestContext): Promise<HttpResponse> =>
+        answerScript(context, () => {
+          const destination = destinationOf(context)
+          const event = destination.isConfirmation ? 'reauthentication' : 'login'
+          return accountLog.recordOutcome(context, { event, method: 'passkey' }, (facts) =>
+            countOutcome(
+              () => signIn(context, destination, facts),
+              (ended) => requestMetrics?.countPasskey(passkeyOutcome(ended)),
+            ),
+          )
+        }),
+    },
   }
 }
 

@@ -8,23 +8,18 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { countProviderFailure } from '../../http/request-metrics.ts'
 import { type HttpResponse, isFinished, redirect } from '../../http/response.ts'
 import { doneOnAccount } from '../site/done.ts'
-import {
-  findState,
-  MAX_CALLBACK_LENGTH,
-  readCallbackParameters,
-  requireCallbackParameters,
-} from './callback-parameters.ts'
 import { enterByLink } from './enter-by-link.ts'
 import { ACCOUNT_PATH, type StepUp } from '../../http/step-up.ts'
 import { confirmByProvider } from './confirm-by-provider.ts'
-import { orProblemPage, type RetryParams } from '../sign-in/problem-page.ts'
-import { requireSignedIn } from './provider-route.ts'
+import { orProblemPage, type RetryParams } from '../sign-in/provider-flow.ts'
+import { requireSignedIn } from './provider-services.ts'
 import {
   type Callback,
   createSignInByProvider,
   requireStarted,
   type SignInByProviderDeps,
 } from './sign-in-by-provider.ts'
+import type { Fields } from '../../http/body/form.ts'
 
 const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect', enter: 'login' } as const
 
@@ -91,7 +86,7 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
   }
 
   return {
-    callback(context: RequestContext): Promise<HttpResponse> {
+    show(context: RequestContext): Promise<HttpResponse> {
       const browserSecret = context.cookies.oauth
       const state = oauth.readState(findState(context.query), provider.name, browserSecret)
       return orProblemPage(deps, context, retryParamsOf(state, browserSecret), () =>
@@ -100,7 +95,7 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
     },
 
     /** A form that a provider's site posts comes without our cookies; the redirect to the `GET` brings them. */
-    relay(context: RequestContext): HttpResponse {
+    act(context: RequestContext): HttpResponse {
       const params = readCallbackParameters(context.form).toString()
       if (params.length <= MAX_CALLBACK_LENGTH) return redirect(`/auth/oauth/${provider.name}/callback?${params}`)
       throw new AppError('invalid_request', `The parameters are longer than ${MAX_CALLBACK_LENGTH} characters.`)
@@ -113,3 +108,37 @@ const stepUpOf = ({ returnTo, acr }: AuthorizationFlow): StepUp => ({
   returnTo: returnTo === ACCOUNT_PATH ? undefined : returnTo,
   acr,
 })
+
+/** The parameters of a callback (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
+const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const
+
+/** Proxies refuse longer addresses. */
+export const MAX_CALLBACK_LENGTH = 8000
+
+/** The parameters of a callback; `invalid_request` when one is repeated, since it is not clear which counts. */
+export const readCallbackParameters = ({ get }: Fields): URLSearchParams => {
+  const params = new URLSearchParams()
+  for (const field of CALLBACK_PARAMETERS) {
+    const value = get(field)
+    if (value !== undefined) params.set(field, value)
+  }
+  return params
+}
+
+/** The same; repeated parameters are a sign-in problem. */
+export const requireCallbackParameters = (query: Fields): URLSearchParams => {
+  try {
+    return readCallbackParameters(query)
+  } catch (error) {
+    throw signInProblem('unreadable', error)
+  }
+}
+
+/** `state` alone, also when another parameter is repeated; undefined when it is missing or repeated itself. */
+export const findState = ({ get }: Fields): string | undefined => {
+  try {
+    return get('state')
+  } catch {
+    return undefined
+  }
+}

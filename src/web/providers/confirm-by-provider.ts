@@ -1,11 +1,11 @@
 import type { AuthenticatedSession, SignInGrant } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { confirmPath, isForAccount, type StepUp, targetOf } from '../../http/step-up.ts'
 import { startSession } from '../sign-in/start-session.ts'
-import { askToConfirm } from './ask-to-confirm.ts'
+import { goOnAt } from '../sign-in/pending.ts'
 
 interface Confirmation {
   session: AuthenticatedSession
@@ -20,7 +20,19 @@ interface Confirmation {
  * provider has proved, the page of confirmation leads on. Undefined when the grant is no longer valid.
  */
 export const confirmByProvider = async (
-  deps: PageDeps,
+  deps: Pick<
+    Services,
+    | 'cookieWriter'
+    | 'homeUrl'
+    | 'knownBrowsers'
+    | 'limits'
+    | 'notify'
+    | 'pendingSignIns'
+    | 'recovery'
+    | 'requestMetrics'
+    | 'secondFactors'
+    | 'sessions'
+  >,
   context: RequestContext,
   { session, grant, stepUp, facts }: Confirmation,
 ): Promise<HttpResponse | undefined> => {
@@ -33,8 +45,45 @@ export const confirmByProvider = async (
 }
 
 const isTrusted = (
-  { sessions }: PageDeps,
+  { sessions }: Pick<Services, 'sessions'>,
   { userId, authenticatedAtMs, amr, provider }: SignInGrant,
   stepUp: StepUp,
 ): boolean =>
   isForAccount(stepUp) && sessions.isRecentlyTrusted({ userId, authenticatedAtMs, amr, provider, readAtMs: undefined })
+
+interface HalfConfirmation {
+  session: AuthenticatedSession
+  /** What the provider has proved. */
+  grant: SignInGrant
+  returnTo: string
+  facts: EventFacts
+}
+
+/**
+ * A user who is signed in has confirmed by a provider that it is them, and a code is missing: leads to the page that asks
+ * for it. Undefined where the grant no longer holds.
+ */
+const askToConfirm = async (
+  deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'pendingSignIns' | 'recovery' | 'requestMetrics'>,
+  context: RequestContext,
+  { session, grant, returnTo, facts }: HalfConfirmation,
+): Promise<HttpResponse | undefined> => {
+  const { userId, amr, authenticatedAtMs, provider, identityId } = grant
+  const pending = await deps.pendingSignIns.beginWith(grant, {
+    userId,
+    amr,
+    authenticatedAtMs,
+    provider,
+    identityId,
+    returnTo,
+    way: 'provider',
+    method: facts.method,
+    browser: 'silent',
+    connect: undefined,
+    confirms: session.sessionId,
+  })
+  if (!pending) return undefined
+  facts.event = 'second_factor_request'
+  deps.requestMetrics?.countAskedFactor('code')
+  return goOnAt(deps, context, 'ask', pending)
+}

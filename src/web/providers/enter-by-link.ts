@@ -5,9 +5,9 @@ import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { returnToOf } from '../sign-in/asking-browser.ts'
-import { createOtherWaysIn } from '../sign-in/other-ways-in.ts'
+import { beforeWaysIn } from '../sign-in/ways-in.ts'
 import { findBrowserSessions, startSession } from '../sign-in/start-session.ts'
-import type { ProviderRouteDeps } from './provider-route.ts'
+import type { ProviderServices } from './provider-services.ts'
 
 interface Entry {
   flow: AuthorizationFlow
@@ -20,7 +20,7 @@ interface Entry {
  * the account of the link, and starts a session.
  */
 export const enterByLink = async (
-  deps: ProviderRouteDeps,
+  deps: ProviderServices,
   context: RequestContext,
   { flow: { entry }, profile, facts }: Entry,
 ): Promise<HttpResponse> => {
@@ -41,5 +41,5 @@ export const enterByLink = async (
     throw signInProblem('disabled')
   })
   accountLog.record(context, { event: 'provider_connect', method: provider.name, userId: link.userId })
-  return redirect(await createOtherWaysIn(deps).before(link.userId ?? '', returnTo, profile))
+  return redirect(await beforeWaysIn(deps, link.userId ?? '', returnTo, profile))
 }

@@ -1,25 +1,24 @@
 import { AppError } from '../../lib/errors.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
+import type { FormModule } from '../../http/route.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
-import { orShowAgain } from '../../http/form-problems.ts'
-import { limitLogin } from '../../http/login-limits.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
-import { createGate } from '../sign-in/gate.ts'
+import { completeSignIn, createGate } from '../sign-in/complete-sign-in.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { createProofPage, type LinkForm, type ProofPage } from './proof-page.ts'
-import type { ProviderRouteDeps } from './provider-route.ts'
+import type { ProviderServices } from './provider-services.ts'
 import { requireStarted } from './sign-in-by-provider.ts'
 
-export interface LinkAccount extends Pick<ProofPage, 'askForProof' | 'show' | 'showAgain'> {
-  linkByPassword(context: RequestContext): Promise<HttpResponse>
-  reclaim(context: RequestContext): Promise<HttpResponse>
+export interface LinkAccount {
+  page: Pick<ProofPage, 'askForProof' | 'show'>
+  byPassword: FormModule
+  reclaim: FormModule
 }
 
 /** The "link account" page (`proof-page.ts`) and its forms. */
-export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
+export const createLinkAccount = (deps: ProviderServices): LinkAccount => {
   const { provider, oauth, users, accountLog } = deps
-  const { askForProof, show, showAgain, handleForm, render } = createProofPage(deps)
+  const { askForProof, show, showAgain, handleForm } = createProofPage(deps)
 
   const checkPassword = async (context: RequestContext, form: LinkForm, facts: EventFacts): Promise<HttpResponse> => {
     const { browserSecret, request } = form
@@ -38,21 +37,6 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
     if (!response) throw wrongPassword()
     return response
   }
-
-  const checkWithinLimits = (context: RequestContext, form: LinkForm, facts: EventFacts): Promise<HttpResponse> =>
-    limitLogin(deps, context, form.account.email, () => checkPassword(context, form, facts))
-
-  const logIn = (context: RequestContext, form: LinkForm): Promise<HttpResponse> => {
-    const event: EventFacts = { event: 'login', method: 'password', userId: form.account.userId }
-    return accountLog.recordOutcome(context, event, (facts) => checkWithinLimits(context, form, facts))
-  }
-
-  const linkByPassword = (context: RequestContext, form: LinkForm): Promise<HttpResponse> =>
-    orShowAgain(
-      context,
-      () => logIn(context, form),
-      (refusal) => render(context, form, refusal),
-    )
 
   const reclaim = async (context: RequestContext, { request, browserSecret }: LinkForm): Promise<HttpResponse> => {
     const { pendingLink, returnTo } = request
@@ -75,11 +59,19 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
   }
 
   return {
-    askForProof,
-    show,
-    showAgain,
-    linkByPassword: (context) => handleForm(context, (form) => linkByPassword(context, form)),
-    reclaim: (context) => handleForm(context, (form) => reclaim(context, form)),
+    page: { askForProof, show },
+
+    byPassword: {
+      showAgain,
+      act: (context, attempt) =>
+        handleForm(context, (form) => {
+          const { email, userId } = form.account
+          return attempt({ method: 'password', userId, loginOf: email }, (facts) => checkPassword(context, form, facts))
+        }),
+    },
+
+    /** The account is theirs before a session starts: the form is of no use again, whatever refuses that. */
+    reclaim: { showAgain, act: (context) => handleForm(context, (form) => reclaim(context, form)) },
   }
 }
 

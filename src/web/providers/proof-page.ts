@@ -3,11 +3,10 @@ import type { ExistingAccount, LinkRequest } from '../../oauth/oauth.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
-import type { ShowAgain } from '../../http/route.ts'
-import type { Refusal } from '../../http/form-problems.ts'
-import { stayAtLogin } from '../sign-in/stay-at-login.ts'
-import { orProblemPage } from '../sign-in/problem-page.ts'
-import type { ProviderRouteDeps } from './provider-route.ts'
+import type { Refusal, ShowAgain } from '../../http/route.ts'
+import { stayAtLogin } from '../sign-in/offered-ways.ts'
+import { orProblemPage } from '../sign-in/provider-flow.ts'
+import type { ProviderServices } from './provider-services.ts'
 
 /** A "link account" page, or what a form of it brings back. */
 export interface LinkForm {
@@ -25,7 +24,6 @@ export interface ProofPage {
   showAgain: ShowAgain
   /** Opens the link request of the form, and handles the form. */
   handleForm(context: RequestContext, handle: (form: LinkForm) => Promise<HttpResponse>): Promise<HttpResponse>
-  render(context: RequestContext, form: LinkForm, refusal?: Refusal): string
 }
 
 /**
@@ -33,7 +31,7 @@ export interface ProofPage {
  * must prove that the account is theirs before the two are connected. If the email alone were enough, an attacker who
  * had registered the address first would share the account with its owner.
  */
-export const createProofPage = (deps: ProviderRouteDeps): ProofPage => {
+export const createProofPage = (deps: ProviderServices): ProofPage => {
   const { provider, oauth, pages, providers, cookieWriter } = deps
 
   const provingProviders = (account: ExistingAccount) =>
@@ -115,7 +113,5 @@ export const createProofPage = (deps: ProviderRouteDeps): ProofPage => {
 
     handleForm: (context, handle) =>
       orProblem(context, context.form.get('pending'), async () => handle(await openForm(context))),
-
-    render,
   }
 }

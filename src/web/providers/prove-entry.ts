@@ -1,13 +1,11 @@
+import type { Proof } from '../../sign-in/amr.ts'
 import type { EntryPurpose } from '../../links/link.ts'
-import type { PageDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
 import { findSessionsBeside, requireLink } from '../sign-in/link-token.ts'
-import { createResetPassword } from '../links/reset-password.ts'
-import { createUndoEmail } from '../links/undo-email.ts'
-import type { Proof } from '../../sign-in/amr.ts'
+import { orShowAgain } from '../../http/form-runner.ts'
+import type { ProviderServices } from './provider-services.ts'
 
 /** Nobody has a second factor on an account that they were invited to, and have not entered yet. */
 type AskingPurpose = Exclude<EntryPurpose, 'invite'>
@@ -16,7 +14,7 @@ type AskingPurpose = Exclude<EntryPurpose, 'invite'>
  * The second factor of an account that is entered by a link and a provider: it is asked for on the page of the link, and
  * used up before the browser goes to the provider. The sign-in there remembers what was proved.
  */
-export const createEntryProof = (deps: PageDeps) => {
+export const createEntryProof = (deps: ProviderServices) => {
   const { recovery } = deps
   const askedFactor = createAskedFactor(deps)
 
@@ -30,9 +28,6 @@ export const createEntryProof = (deps: PageDeps) => {
     return factor.proof
   }
 
-  const showAgain = (context: RequestContext, purpose: AskingPurpose, refusal: Refusal): Promise<string> =>
-    (purpose === 'undo' ? createUndoEmail(deps) : createResetPassword(deps)).showAgain(context, refusal)
-
   /** Goes on with what was proved, if anything is asked for; a wrong code shows the page of the link again. */
   return (
     context: RequestContext,
@@ -42,6 +37,6 @@ export const createEntryProof = (deps: PageDeps) => {
     orShowAgain(
       context,
       async () => goOn(await prove(context, purpose)),
-      (refusal) => showAgain(context, purpose, refusal),
+      async (refusal) => deps.linkPages[purpose].showAgain(context, refusal),
     )
 }

@@ -3,11 +3,10 @@ import type { AuthorizationFlow, PendingLink, ProviderProfile } from '../../oaut
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
-import { createGate } from '../sign-in/gate.ts'
+import { completeSignIn, createGate } from '../sign-in/complete-sign-in.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import type { ProofPage } from './proof-page.ts'
-import type { ProviderRouteDeps } from './provider-route.ts'
+import type { ProviderServices } from './provider-services.ts'
 
 /** A callback whose `state` was accepted. */
 export interface Callback {
@@ -20,10 +19,8 @@ export interface Callback {
 /** The reason in the log of a sign-in that waits for a proof of the account. */
 const PROOF_REQUIRED = 'proof_required'
 
-export interface SignInByProviderDeps extends ProviderRouteDeps {
-  /** Leads to the "link account" page. */
-  askForProof: ProofPage['askForProof']
-}
+/** `askForProof` leads to the "link account" page. */
+export type SignInByProviderDeps = ProviderServices & Pick<ProofPage, 'askForProof'>
 
 /** Signs in a user who comes back from a provider, and is not signed in yet. */
 export const createSignInByProvider = (deps: SignInByProviderDeps) => {

@@ -1,3 +1,4 @@
+import type { Proof } from '../../sign-in/amr.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError } from '../../lib/errors.ts'
 import { signInProblem } from '../../oauth/errors.ts'
@@ -9,12 +10,10 @@ import type { HttpResponse } from '../../http/response.ts'
 import { requireLink } from '../sign-in/link-token.ts'
 import { ACCOUNT_PATH, readStepUp } from '../../http/step-up.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
-import { stayNoLonger } from '../sign-in/stay-at-login.ts'
-import { orProblemPage, type RetryParams } from '../sign-in/problem-page.ts'
-import type { Proof } from '../../sign-in/amr.ts'
+import { stayNoLonger } from '../sign-in/offered-ways.ts'
+import { orProblemPage, type RetryParams, sendToProvider } from '../sign-in/provider-flow.ts'
 import { createEntryProof } from './prove-entry.ts'
-import { type ProviderRouteDeps, requireSignedIn } from './provider-route.ts'
-import { sendToProvider } from '../sign-in/send-to-provider.ts'
+import { type ProviderServices, requireSignedIn } from './provider-services.ts'
 
 type Intent = 'link' | 'confirm' | EntryPurpose | undefined
 
@@ -35,7 +34,7 @@ interface Start {
 }
 
 /** `POST /auth/oauth/{name}`: sends the browser to the provider. */
-export const createProviderStart = (deps: ProviderRouteDeps) => {
+export const createProviderStart = (deps: ProviderServices) => {
   const { provider, oauth, sessions, recovery, requestMetrics } = deps
   const proveEntry = createEntryProof(deps)
 
@@ -84,7 +83,7 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
     return intent ? newAccountFlow(context, intent) : newSignInFlow(returnTo, link)
   }
 
-  return (context: RequestContext): Promise<HttpResponse> => {
+  const act = (context: RequestContext): Promise<HttpResponse> => {
     const returnTo = requestedReturnTo(context, deps)
     const intent = readIntent(context.form)
     const token = context.form.get('pending')
@@ -102,4 +101,5 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
       ? proveEntry(context, intent, goOn)
       : goOn()
   }
+  return { act }
 }

@@ -1,15 +1,14 @@
+import { authenticatedBy } from '../../sign-in/amr.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AccountFactors, CheckedCode } from '../../second-factor/second-factors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { confirmPath, type StepUp, targetOf } from '../../http/step-up.ts'
 import { startSession } from '../sign-in/start-session.ts'
-import { enteredCode } from '../sign-in/entered-code.ts'
-import { placeOfSession } from '../sign-in/place-of-session.ts'
-import { authenticatedBy } from '../../sign-in/amr.ts'
+import { enteredCode, placeOfSession } from '../sign-in/codes.ts'
 
 interface Confirmation {
   session: AuthenticatedSession
@@ -30,7 +29,7 @@ const hasCodes = ({ codes, recoveryCodes }: AccountFactors): boolean => codes ||
  * of the request. The code is checked after the password, so that it tells nobody anything who does not know that.
  */
 export const confirmByPassword = async (
-  deps: PageDeps,
+  deps: Pick<Services, 'cookieWriter' | 'knownBrowsers' | 'limits' | 'notify' | 'secondFactors' | 'sessions' | 'users'>,
   context: RequestContext,
   { session, stepUp, facts }: Confirmation,
 ): Promise<HttpResponse> => {
@@ -50,7 +49,7 @@ export const confirmByPassword = async (
 }
 
 const checkCode = async (
-  deps: PageDeps,
+  deps: Pick<Services, 'knownBrowsers' | 'secondFactors'>,
   context: RequestContext,
   session: AuthenticatedSession,
   code: string | undefined,

@@ -2,18 +2,16 @@ import { monotonicClock } from '../../lib/time.ts'
 import type { ReauthenticationView } from '../../pages/account/reauthentication-page.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
-import { passwordFormLimits } from '../../limits/password-form-limits.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { confirmPath, isForAccount, isForAccountPage, readStepUp, type StepUp, targetOf } from '../../http/step-up.ts'
 import { withReturnTo } from '../../http/return-to.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
 import { createRedirectLoops } from '../sign-in/redirect-loops.ts'
-import { enteredCode, takenCodes } from '../sign-in/entered-code.ts'
+import { enteredCode, takenCodes } from '../sign-in/codes.ts'
 import { confirmByPassword } from './confirm-by-password.ts'
-import { createSignInMethods } from '../sign-in/sign-in-methods.ts'
+import { createSignInMethods } from '../sign-in/ways-in.ts'
 
 /** Set up there, the second factor is asked for here. */
 const setUpPath = (stepUp: StepUp): string => withReturnTo('/auth/account/second-factor', confirmPath(stepUp))
@@ -24,8 +22,27 @@ const hasOne = ({ codes, passkeys }: AccountFactors): boolean => codes || passke
  * `/auth/account/confirm`: signing in again before a change of the ways to sign in (OWASP ASVS 5, 7.5.1), and whenever
  * the application asks for a fresh or stronger sign-in.
  */
-export const createReauthentication = (deps: PageDeps) => {
-  const { sessions, secondFactors, passkeys, pages, limits, accountLog } = deps
+export const createReauthentication = (
+  deps: Pick<
+    Services,
+    | 'baseUrl'
+    | 'cookieWriter'
+    | 'finishRefresh'
+    | 'homeUrl'
+    | 'knownBrowsers'
+    | 'limits'
+    | 'notify'
+    | 'oauth'
+    | 'pages'
+    | 'passkeys'
+    | 'passwords'
+    | 'providers'
+    | 'secondFactors'
+    | 'sessions'
+    | 'users'
+  >,
+) => {
+  const { sessions, secondFactors, passkeys, pages } = deps
   const signInMethods = createSignInMethods(deps)
   const countReturn = createRedirectLoops(monotonicClock)
 
@@ -69,22 +86,6 @@ export const createReauthentication = (deps: PageDeps) => {
     return needsFirst ? setUpPath(stepUp) : undefined
   }
 
-  const submitPassword = (context: RequestContext, session: AuthenticatedSession, stepUp: StepUp) => {
-    const { userId, sessionId } = session
-    const event: EventFacts = { event: 'reauthentication', method: 'password', userId, sessionId }
-    return accountLog.recordOutcome(context, event, (facts) =>
-      limits.attempt(passwordFormLimits(userId), () => confirmByPassword(deps, context, { session, stepUp, facts })),
-    )
-  }
-
-  const showAgain = async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession): Promise<string> =>
-    pages.reauthentication({
-      ...(await view(context, session, readStepUp(context, deps))),
-      ...refusal,
-      // One that was refused is of no use any longer.
-      codeValue: refusal.errors.code || refusal.errors.recovery_code ? undefined : enteredCode(context.form),
-    })
-
   /** The token may be older than the proof, as after a passkey was added: an application that reads it would ask again. */
   const renewToken = async (context: RequestContext): Promise<void> => {
     const { refresh } = context.cookies
@@ -97,7 +98,13 @@ export const createReauthentication = (deps: PageDeps) => {
     acr === 'mfa' && !secondFactors.acceptsCodes && !passkeys.isOn ? page(403, pages.stepUpImpossible()) : undefined
 
   return {
-    showAgain,
+    showAgain: async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession): Promise<string> =>
+      pages.reauthentication({
+        ...(await view(context, session, readStepUp(context, deps))),
+        ...refusal,
+        // One that was refused is of no use any longer.
+        codeValue: refusal.errors.code || refusal.errors.recovery_code ? undefined : enteredCode(context.form),
+      }),
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const stepUp = readStepUp(context, deps)
@@ -109,15 +116,11 @@ export const createReauthentication = (deps: PageDeps) => {
       return redirect(wayOn)
     },
 
-    async submit(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+    async act(context: RequestContext, session: AuthenticatedSession, attempt: Attempt): Promise<HttpResponse> {
       const stepUp = readStepUp(context, deps)
       return (
         requirePossible(stepUp) ??
-        orShowAgain(
-          context,
-          () => submitPassword(context, session, stepUp),
-          (refusal) => showAgain(context, refusal, session),
-        )
+        attempt({ method: 'password' }, (facts) => confirmByPassword(deps, context, { session, stepUp, facts }))
       )
     },
   }

@@ -1,14 +1,13 @@
-import type { FirstFactorView } from '../../pages/sign-in-code/first-factor-page.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { FirstFactorView } from '../../pages/pages.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
 import { ACCOUNT_PATH, firstFactorPath } from '../../http/step-up.ts'
-import type { Refusal } from '../../http/form-problems.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
 import { provingBrowserOf } from '../sign-in/first-set-up.ts'
 import { readPending } from '../sign-in/pending.ts'
-import { isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
-import { askingBrowserOf } from '../sign-in/check-mail.ts'
+import { askingBrowserOf, isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
 import { type NamedLink, requireLink } from '../sign-in/link-token.ts'
 
 const bringsToken = ({ form, query }: RequestContext): boolean =>
@@ -18,8 +17,13 @@ const bringsToken = ({ form, query }: RequestContext): boolean =>
  * `/auth/account/first-factor`: in a browser that is new to the account, a link by mail comes before its first second
  * factor or passkey. The link is good in the browser that has asked for it alone.
  */
-export const createFirstFactorLink = (deps: PageDeps) => {
-  const { recovery, pages, accountLog, findCurrentSession, pendingSignIns } = deps
+export const createFirstFactorLink = (
+  deps: Pick<
+    Services,
+    'baseUrl' | 'cookieWriter' | 'findCurrentSession' | 'homeUrl' | 'pages' | 'pendingSignIns' | 'recovery'
+  >,
+) => {
+  const { recovery, pages, findCurrentSession, pendingSignIns } = deps
   const { firstFactor } = recovery
 
   const targetOf = (context: RequestContext): string => readReturnTo(context, deps, ACCOUNT_PATH)
@@ -58,13 +62,13 @@ export const createFirstFactorLink = (deps: PageDeps) => {
     return isAllowed ? redirect(returnTo) : ask(userId, { returnTo, email: await firstFactor.findAddress(userId) })
   }
 
-  const prove = async (context: RequestContext, named: NamedLink): Promise<HttpResponse> => {
+  const prove = async (context: RequestContext, named: NamedLink, attempt: Attempt): Promise<HttpResponse> => {
     const { link } = named
     if (!isAskingBrowser(context, link)) return pageOfLink(context, named)
-    await accountLog.recordOutcome(context, { event: 'second_factor_link', userId: link.userId }, () =>
-      firstFactor.prove(link, context),
-    )
-    return redirect(returnToOf(deps, context, link))
+    return attempt({ event: 'second_factor_link', userId: link.userId }, async () => {
+      await firstFactor.prove(link, context)
+      return redirect(returnToOf(deps, context, link))
+    })
   }
 
   return {
@@ -83,14 +87,14 @@ export const createFirstFactorLink = (deps: PageDeps) => {
         ? pageOfLink(context, await requireLink(deps, context, 'first_factor'))
         : orGoOn(context, async (_, about) => page(200, render(context, { step: 'ask', ...about }))),
 
-    submit: async (context: RequestContext): Promise<HttpResponse> =>
+    act: async (context: RequestContext, attempt: Attempt): Promise<HttpResponse> =>
       bringsToken(context)
-        ? prove(context, await requireLink(deps, context, 'first_factor'))
-        : orGoOn(context, async (userId, about) => {
-            await accountLog.recordOutcome(context, { event: 'second_factor_link_request', userId }, () =>
-              firstFactor.send(userId, askingBrowserOf(deps, context, about.returnTo ?? ACCOUNT_PATH)),
-            )
-            return page(200, render(context, { step: 'sent', ...about }))
-          }),
+        ? prove(context, await requireLink(deps, context, 'first_factor'), attempt)
+        : orGoOn(context, (userId, about) =>
+            attempt({ userId }, async () => {
+              await firstFactor.send(userId, askingBrowserOf(deps, context, about.returnTo ?? ACCOUNT_PATH))
+              return page(200, render(context, { step: 'sent', ...about }))
+            }),
+          ),
   }
 }

@@ -1,26 +1,38 @@
+import { authenticatedBy } from '../../sign-in/amr.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecondFactorView, SetUpView } from '../../pages/sign-in-code/second-factor-page.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
-import type { AuthenticatedSession } from '../../sessions/session.ts'
+import { type AuthenticatedSession, currentTimeMs, type SignInGrant } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
-import { passwordFormLimits } from '../../limits/password-form-limits.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { doneOnAccount } from '../site/done.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
+import { readReturnTo } from '../../http/return-to.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { asFirstSetUp, requireFirstSetUp } from '../sign-in/first-set-up.ts'
-import { readReturnTo } from '../../http/return-to.ts'
 import { createRecoveryCodesView, showRecoveryCodes } from '../sign-in/shown-codes.ts'
 import type { Clock } from '../../lib/time.ts'
-import { currentTimeMs } from '../../sessions/lifetime.ts'
-import type { SignInGrant } from '../../sessions/sign-in-grant.ts'
-import { authenticatedBy } from '../../sign-in/amr.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
-export const createSecondFactorHandlers = (deps: PageDeps) => {
-  const { secondFactors, sessions, pages, limits, accountLog, clock } = deps
+export const createSecondFactorHandlers = (
+  deps: Pick<
+    Services,
+    | 'baseUrl'
+    | 'clock'
+    | 'cookieWriter'
+    | 'homeUrl'
+    | 'knownBrowsers'
+    | 'limits'
+    | 'notify'
+    | 'pages'
+    | 'recovery'
+    | 'secondFactors'
+    | 'sessions'
+  >,
+) => {
+  const { secondFactors, sessions, pages, clock } = deps
   const returnToOf = (context: RequestContext) => readReturnTo(context, deps, undefined)
   const { show: showCodes, download } = createRecoveryCodesView(deps)
 
@@ -108,11 +120,9 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     throw new AppError('invalid_request', 'Say what to do: code with set_up, remove=1, or recovery_codes=new.')
   }
 
-  const showAgain = async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession) =>
-    pages.secondFactor(await view(context, session, refusal))
-
   return {
-    showAgain,
+    showAgain: async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession): Promise<string> =>
+      pages.secondFactor(await view(context, session, refusal)),
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const shown = await showCodes(context, session)
@@ -123,28 +133,23 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
       return page(200, pages.secondFactor(await view(context, session)))
     },
 
-    async submit(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+    async act(context: RequestContext, session: AuthenticatedSession, attempt: Attempt): Promise<HttpResponse> {
       const sealed = context.form.get('download')
       if (sealed !== undefined) return download(sealed, session)
       const { event, run } = actionOf(context)
-      const { userId, sessionId } = session
+      const { userId } = session
       await requireFactors(userId)
       // What is switched off stays as it is: nobody may take it away who would be asked for it otherwise.
       if (run !== renew && !secondFactors.acceptsCodes) throw nothingHere()
       // Before any hash: what follows is refused in its transaction as well.
       await sessions.requireRecentAuthentication(session)
       if (run === setUp) await requireFirstSetUp(deps, context, userId)
-      return orShowAgain(
-        context,
-        () =>
-          accountLog.recordOutcome(context, { event, userId, sessionId }, (facts) =>
-            limits.attempt(passwordFormLimits(userId), () => run(context, session, facts)),
-          ),
-        (refusal) => showAgain(context, refusal, session),
-      )
+      return attempt({ event }, (facts) => run(context, session, facts))
     },
   }
 }
+
+const nothingHere = (): AppError => new AppError('not_found', 'There is nothing here.')
 
 /** For the session that follows one in which the user has set up an app. The caller's transaction checks the session. */
 const grantAfterSetUp = (session: AuthenticatedSession, clock: Clock): SignInGrant => {
@@ -158,5 +163,3 @@ const grantAfterSetUp = (session: AuthenticatedSession, clock: Clock): SignInGra
     isStillValid: async () => true,
   }
 }
-
-const nothingHere = (): AppError => new AppError('not_found', 'There is nothing here.')

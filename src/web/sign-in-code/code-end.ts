@@ -1,17 +1,17 @@
+import { authenticatedBy, type SecondProof } from '../../sign-in/amr.ts'
 import { signInProblem } from '../../oauth/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { CheckedCode, CodePlace } from '../../second-factor/second-factors.ts'
 import type { SignInGrant } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
-import { orProblemPage } from '../sign-in/problem-page.ts'
+import { orProblemPage } from '../sign-in/provider-flow.ts'
 import { findBrowserSessions, startSession } from '../sign-in/start-session.ts'
-import { stayNoLonger } from '../sign-in/stay-at-login.ts'
+import { stayNoLonger } from '../sign-in/offered-ways.ts'
 import { beginAgain, returnToAfter } from '../sign-in/pending.ts'
-import { placeOfSession } from '../sign-in/place-of-session.ts'
-import { authenticatedBy, type SecondProof } from '../../sign-in/amr.ts'
+import { placeOfSession } from '../sign-in/codes.ts'
 
 interface Entered {
   code: string
@@ -26,7 +26,29 @@ interface ProvedHere extends SecondProof {
 }
 
 /** Ends a sign-in by a code: one transaction uses the sign-in and the code up, and starts the session. */
-export const createCodeEnd = (deps: PageDeps) => {
+export const createCodeEnd = (
+  deps: Pick<
+    Services,
+    | 'accountLog'
+    | 'baseUrl'
+    | 'cookieWriter'
+    | 'findCurrentSession'
+    | 'homeUrl'
+    | 'knownBrowsers'
+    | 'limits'
+    | 'log'
+    | 'notify'
+    | 'oauth'
+    | 'pages'
+    | 'passkeys'
+    | 'passwords'
+    | 'pendingSignIns'
+    | 'providers'
+    | 'secondFactors'
+    | 'sessions'
+    | 'signup'
+  >,
+) => {
   const { oauth, accountLog, knownBrowsers, pendingSignIns, providers, secondFactors } = deps
 
   const placeOf = async (context: RequestContext, { userId, confirms }: PendingSignIn): Promise<CodePlace> => {

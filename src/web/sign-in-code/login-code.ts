@@ -1,21 +1,52 @@
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
-import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { stayAtLogin } from '../sign-in/stay-at-login.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
+import { stayAtLogin } from '../sign-in/offered-ways.ts'
 import { createCodeEnd } from './code-end.ts'
-import { countEnd } from '../sign-in/count-end.ts'
-import { enteredCode, takenCodes } from '../sign-in/entered-code.ts'
-import { beginAgain, findWaiting, offersTrust, readPending, redirectTo, returnToAfter } from '../sign-in/pending.ts'
+import {
+  beginAgain,
+  countEndOf,
+  findWaiting,
+  offersTrust,
+  readPending,
+  redirectTo,
+  returnToAfter,
+} from '../sign-in/pending.ts'
+import { enteredCode, takenCodes } from '../sign-in/codes.ts'
 
 /** `GET` and `POST /auth/login/code`: the second half of a sign-in (CONTRACT.md 4.2). */
-export const createLoginCode = (deps: PageDeps) => {
-  const { pages, users, providers, accountLog, knownBrowsers } = deps
+export const createLoginCode = (
+  deps: Pick<
+    Services,
+    | 'accountLog'
+    | 'baseUrl'
+    | 'cookieWriter'
+    | 'findCurrentSession'
+    | 'homeUrl'
+    | 'knownBrowsers'
+    | 'limits'
+    | 'log'
+    | 'notify'
+    | 'oauth'
+    | 'pages'
+    | 'passkeys'
+    | 'passwords'
+    | 'pendingSignIns'
+    | 'providers'
+    | 'requestMetrics'
+    | 'secondFactorMode'
+    | 'secondFactors'
+    | 'sessions'
+    | 'signup'
+    | 'users'
+  >,
+) => {
+  const { pages, users, providers, knownBrowsers } = deps
   const end = createCodeEnd(deps)
 
   const render = async (
@@ -54,24 +85,6 @@ export const createLoginCode = (deps: PageDeps) => {
     return action(pending, factors)
   }
 
-  const finish = (context: RequestContext, pending: PendingSignIn): Promise<HttpResponse> => {
-    const event: EventFacts = {
-      event: pending.confirms === undefined ? 'login' : 'reauthentication',
-      method: pending.method,
-      userId: pending.userId,
-    }
-    const { form } = context
-    const entered = {
-      code: enteredCode(form) ?? '',
-      passkeyResponse: form.get('passkey_response') || undefined,
-      trusts: readTrust(context) && offersTrust(pending),
-    }
-    if (!entered.code && !entered.passkeyResponse) throw missingCode()
-    return countEnd(deps, pending, () =>
-      accountLog.recordOutcome(context, event, (facts) => end(context, pending, { ...entered, facts })),
-    )
-  }
-
   return {
     show: (context: RequestContext): Promise<HttpResponse> =>
       withWaiting(context, async (pending, factors) => page(200, await render(context, pending, factors))),
@@ -83,15 +96,31 @@ export const createLoginCode = (deps: PageDeps) => {
       return render(context, pending, await deps.secondFactors.find(pending.userId), refusal)
     },
 
-    submit: (context: RequestContext): Promise<HttpResponse> =>
-      withWaiting(context, (pending, factors) =>
-        orShowAgain(
-          context,
-          () => finish(context, pending),
-          (refusal) => render(context, pending, factors, refusal),
-        ),
-      ),
+    act: (context: RequestContext, attempt: Attempt): Promise<HttpResponse> =>
+      withWaiting(context, (pending) => {
+        const { confirms, method, userId } = pending
+        const event = confirms === undefined ? 'login' : 'reauthentication'
+        const entered = readEntered(context, pending)
+        // Nothing was tried where the form brings nothing.
+        const outcome = entered && countEndOf(deps, pending)
+        return attempt(
+          { event, method, userId, ...(outcome && { outcome }), check: () => entered ?? refuse() },
+          (facts, filled) => end(context, pending, { ...filled, facts }),
+        )
+      }),
   }
+}
+
+const readEntered = (context: RequestContext, pending: PendingSignIn) => {
+  const { form } = context
+  const code = enteredCode(form) ?? ''
+  const passkeyResponse = form.get('passkey_response') || undefined
+  const trusts = readTrust(context) && offersTrust(pending)
+  return code || passkeyResponse ? { code, passkeyResponse, trusts } : undefined
+}
+
+const refuse = (): never => {
+  throw new AppError('unprocessable', 'Enter a code.', { field: 'code', reason: 'code_missing' })
 }
 
 const readTrust = ({ form }: RequestContext): boolean => {
@@ -100,6 +129,3 @@ const readTrust = ({ form }: RequestContext): boolean => {
   if (['', '0', 'off', 'false'].includes(text)) return false
   throw new AppError('invalid_request', 'The field "trust_browser" is 1, or left out.', { field: 'trust_browser' })
 }
-
-const missingCode = (): AppError =>
-  new AppError('unprocessable', 'Enter a code.', { field: 'code', reason: 'code_missing' })

@@ -1,21 +1,49 @@
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { stayAtLogin } from '../sign-in/stay-at-login.ts'
-import { countEnd } from '../sign-in/count-end.ts'
-import { endEnrolment } from '../sign-in/enrolment.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
+import { stayAtLogin } from '../sign-in/offered-ways.ts'
+import {
+  beginAgain,
+  countEndOf,
+  endEnrolment,
+  findWaiting,
+  readPending,
+  redirectTo,
+  returnToAfter,
+} from '../sign-in/pending.ts'
 import { asFirstSetUp, requireFirstEnrolment } from '../sign-in/first-set-up.ts'
-import { beginAgain, findWaiting, readPending, redirectTo, returnToAfter } from '../sign-in/pending.ts'
 import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
 
 /** `GET` and `POST /auth/login/enrol`: sets up an app before the login goes on (CONTRACT.md 4.17). */
-export const createLoginEnrol = (deps: PageDeps) => {
-  const { pages, users, secondFactors, accountLog, limits } = deps
+export const createLoginEnrol = (
+  deps: Pick<
+    Services,
+    | 'accountLog'
+    | 'baseUrl'
+    | 'cookieWriter'
+    | 'homeUrl'
+    | 'knownBrowsers'
+    | 'limits'
+    | 'notify'
+    | 'pages'
+    | 'passkeys'
+    | 'passwords'
+    | 'pendingSignIns'
+    | 'providers'
+    | 'recovery'
+    | 'requestMetrics'
+    | 'secondFactorMode'
+    | 'secondFactors'
+    | 'sessions'
+    | 'users'
+  >,
+) => {
+  const { pages, users, secondFactors, accountLog } = deps
 
   const offerSetUp = async ({ form }: RequestContext, { id, userId }: PendingSignIn, email: string) => {
     const owner = { userId, boundTo: id }
@@ -73,16 +101,6 @@ export const createLoginEnrol = (deps: PageDeps) => {
     return response
   }
 
-  const finish = (context: RequestContext, pending: PendingSignIn): Promise<HttpResponse> => {
-    const { method, userId } = pending
-    return countEnd(deps, pending, () =>
-      accountLog.recordOutcome(context, { event: 'login', method, userId }, (facts) =>
-        // As on the account page: a right first code costs a hash for each recovery code.
-        limits.attempt([['passwordFormOfUser', { userId }]], () => setUp(context, pending, facts)),
-      ),
-    )
-  }
-
   return {
     show: (context: RequestContext): Promise<HttpResponse> =>
       withEnrolling(context, async (pending) => page(200, await render(context, pending))),
@@ -93,13 +111,12 @@ export const createLoginEnrol = (deps: PageDeps) => {
       return render(context, pending, refusal)
     },
 
-    submit: (context: RequestContext): Promise<HttpResponse> =>
-      withEnrolling(context, (pending) =>
-        orShowAgain(
-          context,
-          () => finish(context, pending),
-          (refusal) => render(context, pending, refusal),
-        ),
-      ),
+    act: (context: RequestContext, attempt: Attempt): Promise<HttpResponse> =>
+      withEnrolling(context, (pending) => {
+        const { method, userId } = pending
+        return attempt({ method, userId, outcome: countEndOf(deps, pending) }, (facts) =>
+          setUp(context, pending, facts),
+        )
+      }),
   }
 }

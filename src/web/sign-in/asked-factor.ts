@@ -1,8 +1,8 @@
 import type { AskedFactorView } from '../../pages/links/asked-factor.ts'
 import { type AskedFactor, factorMissing, type ProvedFactor } from '../../links/proved-factor.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
-import type { RouteDeps } from '../../http/deps.ts'
-import { enteredCode } from './entered-code.ts'
+import type { Services } from '../../http/services.ts'
+import { enteredCode } from './codes.ts'
 import type { Fields } from '../../http/body/form.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
@@ -10,7 +10,11 @@ import type { RequestContext } from '../../http/request-context.ts'
  * The second factor on the page of a link: a link proves the mail of an account, and an email never switches a factor
  * off (CONTRACT.md 4.16). Undefined for `asked`: the link takes the account over, and no factor counts.
  */
-export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: RouteDeps) => {
+export const createAskedFactor = ({
+  secondFactors,
+  passkeys,
+  knownBrowsers,
+}: Pick<Services, 'knownBrowsers' | 'passkeys' | 'secondFactors'>) => {
   const find = async ({ userId, madeBeforeMs, without }: AskedFactor): Promise<AccountFactors> => {
     const found = await secondFactors.find(userId, undefined, madeBeforeMs)
     if (!without) return found

@@ -1,6 +1,6 @@
 import type { FirstFactorQueries, ProvingBrowser } from '../../links/first-factor.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
 /** What tells `recovery.firstFactor` which browser it is. */
@@ -11,14 +11,14 @@ export const provingBrowserOf = ({ cookies }: Pick<RequestContext, 'cookies'>): 
 
 /** `forbidden` where a link by mail must come before the first second factor or passkey of the user. */
 export const requireFirstSetUp = (
-  { recovery }: Pick<RouteDeps, 'recovery'>,
+  { recovery }: Pick<Services, 'recovery'>,
   context: RequestContext,
   userId: string,
 ): Promise<void> => recovery.firstFactor.require(userId, provingBrowserOf(context))
 
 /** The same for a sign-in that goes on with the set-up, unless it began with a link by mail. */
 export const requireFirstEnrolment = async (
-  deps: Pick<RouteDeps, 'recovery'>,
+  deps: Pick<Services, 'recovery'>,
   context: RequestContext,
   { way, userId }: PendingSignIn,
 ): Promise<void> => {
@@ -43,7 +43,7 @@ interface FirstSetUp<Transaction, Result> {
 /** The same once more, in the transaction of a set-up. */
 export const asFirstSetUp =
   <Transaction extends FirstFactorQueries, Result>(
-    { recovery }: Pick<RouteDeps, 'recovery'>,
+    { recovery }: Pick<Services, 'recovery'>,
     context: RequestContext,
     { userId, way, apply }: FirstSetUp<Transaction, Result>,
   ) =>

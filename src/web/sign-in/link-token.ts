@@ -1,10 +1,11 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Link, LinkPurpose } from '../../links/link.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import type { HttpResponse } from '../../http/response.ts'
-import type { Refusal } from '../../http/form-problems.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
 import { findBrowserSessions } from './start-session.ts'
 
 /** The token of a link: the field of a form, else that of the address. `invalid_request` when it is missing or repeated. */
@@ -22,19 +23,12 @@ export interface NamedLink {
   token: string
 }
 
-/** What a live link of one purpose shows, and what its form does. */
-export interface LinkHandlers {
-  show(context: RequestContext, named: NamedLink): Promise<HttpResponse>
-  submit(context: RequestContext, named: NamedLink): Promise<HttpResponse>
-  showAgain(context: RequestContext, named: NamedLink, refusal: Refusal): Promise<string>
-}
-
 /**
  * The link of a request, without using it up: `GET` and `HEAD` change nothing, since mail scanners follow links. A link
  * that is not good is a `DeadLinkError`, for which the responder shows the page.
  */
 export const requireLink = async (
-  { recovery }: Pick<RouteDeps, 'recovery'>,
+  { recovery }: Pick<Services, 'recovery'>,
   context: RequestContext,
   ...purposes: [LinkPurpose, ...LinkPurpose[]]
 ): Promise<NamedLink> => {
@@ -44,7 +38,7 @@ export const requireLink = async (
 
 /** The sessions of the browser in which a link was opened: whether one is of its account, and those of others. */
 export const findSessionsBeside = async (
-  deps: Pick<RouteDeps, 'sessions'>,
+  deps: Pick<Services, 'sessions'>,
   context: RequestContext,
   { userId }: Pick<Link, 'userId'>,
 ): Promise<{ isOwn: boolean; others: AuthenticatedSession[] }> => {
@@ -54,3 +48,46 @@ export const findSessionsBeside = async (
     others: sessions.filter((session) => session.userId !== userId),
   }
 }
+
+/** What a live link of one of several purposes shows, and what its form does. */
+export interface LinkHandlers {
+  show(context: RequestContext, named: NamedLink): Promise<HttpResponse>
+  act(context: RequestContext, named: NamedLink, attempt: Attempt): Promise<HttpResponse>
+  showAgain(context: RequestContext, named: NamedLink, refusal: Refusal): Promise<string>
+}
+
+interface LinkForm {
+  render(context: RequestContext, named: NamedLink, refusal: Refusal): Promise<string>
+  act(context: RequestContext, named: NamedLink, facts: EventFacts): Promise<HttpResponse>
+  /** What the attempt is, besides the user of the link. */
+  about?: Partial<EventFacts>
+  /** Answers in place of the page and the form. */
+  instead?(named: NamedLink): Promise<HttpResponse | undefined>
+}
+
+/** The page that a live link opens, and its form. */
+export const createLinkForm = (
+  deps: Pick<Services, 'recovery'>,
+  purposes: readonly [LinkPurpose, ...LinkPurpose[]],
+  { render, act, about, instead }: LinkForm,
+) => {
+  const find = (context: RequestContext) => requireLink(deps, context, ...purposes)
+  return {
+    async show(context: RequestContext): Promise<HttpResponse> {
+      const named = await find(context)
+      return (await instead?.(named)) ?? page(200, await render(context, named, UNREFUSED))
+    },
+
+    showAgain: async (context: RequestContext, refusal: Refusal): Promise<string> =>
+      render(context, await find(context), refusal),
+
+    async act(context: RequestContext, attempt: Attempt): Promise<HttpResponse> {
+      const named = await find(context)
+      const answer = await instead?.(named)
+      if (answer) return answer
+      return attempt({ ...about, userId: named.link.userId }, (facts) => act(context, named, facts))
+    },
+  }
+}
+
+const UNREFUSED: Refusal = { errors: {}, problem: undefined }

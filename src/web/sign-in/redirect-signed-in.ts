@@ -1,7 +1,7 @@
 import { type Awaitable, after } from '../../lib/awaitable.ts'
 import { monotonicClock } from '../../lib/time.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { createRedirectLoops } from './redirect-loops.ts'
@@ -16,12 +16,7 @@ export type RedirectSignedIn = (
   show: (returnTo: string) => Awaitable<HttpResponse>,
 ) => Awaitable<HttpResponse>
 
-/** What the pages of login and signup share. */
-export interface EntryDeps extends PageDeps {
-  redirectSignedIn: RedirectSignedIn
-}
-
-type RedirectSignedInDeps = Pick<PageDeps, 'findCurrentSession' | 'baseUrl' | 'homeUrl' | 'log' | 'pages' | 'clock'>
+type RedirectSignedInDeps = Pick<Services, 'findCurrentSession' | 'baseUrl' | 'homeUrl' | 'log' | 'pages' | 'clock'>
 
 export const createRedirectSignedIn = ({
   findCurrentSession,

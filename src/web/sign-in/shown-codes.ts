@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { PageDeps, RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
@@ -21,7 +21,7 @@ const SECOND_FACTOR_PATH = '/auth/account/second-factor'
 
 /** Sets the cookie with new recovery codes; resolves to the path of the page that shows them once. */
 export const showRecoveryCodes = async (
-  deps: Pick<RouteDeps, 'secondFactors' | 'cookieWriter'>,
+  deps: Pick<Services, 'secondFactors' | 'cookieWriter'>,
   context: RequestContext,
   { userId, codes, returnTo, done }: NewCodes,
 ): Promise<string> => {
@@ -31,7 +31,12 @@ export const showRecoveryCodes = async (
 }
 
 /** Shows new recovery codes, once, and makes a file of them. */
-export const createRecoveryCodesView = ({ secondFactors, cookieWriter, pages, ...targets }: PageDeps) => ({
+export const createRecoveryCodesView = ({
+  secondFactors,
+  cookieWriter,
+  pages,
+  ...targets
+}: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'pages' | 'secondFactors'>) => ({
   /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
   async show(context: RequestContext, { userId, email }: AuthenticatedSession): Promise<HttpResponse | undefined> {
     const sealed = context.cookies.single.codes

@@ -1,6 +1,6 @@
 import type { AuthenticatedSession, IdentifiedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import { doneOnAccount } from '../site/done.ts'
 import { type BrowserRecognition, createRecognition } from '../../http/recognise-browser.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -13,7 +13,7 @@ export const requestedReturnTo = (context: RequestContext, targets: ReturnTarget
 
 /** By either cookie: the access token may have expired. */
 export const identifySessions = async (
-  { sessions }: Pick<RouteDeps, 'sessions'>,
+  { sessions }: Pick<Services, 'sessions'>,
   { cookies: { access, refresh } }: RequestContext,
 ): Promise<IdentifiedSession[]> => {
   const session = access && (await sessions.authenticate(access))
@@ -25,7 +25,7 @@ export const identifySessions = async (
 
 /** The sessions of this browser. A refresh token that is used again past its grace may be a thief's, and shows none. */
 export const findBrowserSessions = async (
-  deps: Pick<RouteDeps, 'sessions'>,
+  deps: Pick<Services, 'sessions'>,
   context: RequestContext,
 ): Promise<AuthenticatedSession[]> =>
   (await identifySessions(deps, context)).filter(({ isReused }) => !isReused).map(({ session }) => session)
@@ -71,7 +71,7 @@ export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise
  * signed in too often from this network, in whatever way.
  */
 export const startSession = async (
-  deps: Pick<RouteDeps, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
+  deps: Pick<Services, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
   context: RequestContext,
   { grant, returnTo, facts, also, mayStart, browser = 'announced', keepsMfaOf, trusts = false }: NewSession,
 ): Promise<HttpResponse | undefined> => {

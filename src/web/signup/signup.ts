@@ -1,18 +1,19 @@
 import type { Awaitable } from '../../lib/awaitable.ts'
 import type { SignupView } from '../../pages/signup/signup-page.ts'
 import { emailTaken } from '../../accounts/taken.ts'
-import type { AlsoInsert } from '../../accounts/accounts.ts'
+import type { AskingBrowser } from '../../links/verification-message.ts'
+import type { AlsoInsert } from '../../accounts/registration.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { countOutcome, signupFailure } from '../../http/request-metrics.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
-import { signupWays } from '../sign-in/signup-ways.ts'
+import { signupWays } from '../sign-in/offered-ways.ts'
 import { carriedEmail } from '../site/carried-email.ts'
-import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
-import { askingBrowserOf } from '../sign-in/check-mail.ts'
-import type { EntryDeps } from '../sign-in/redirect-signed-in.ts'
-import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import type { Attempt, Refusal } from '../../http/route.ts'
+import { askingBrowserOf } from '../sign-in/asking-browser.ts'
+import type { RedirectSignedIn } from '../sign-in/redirect-signed-in.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
 
 interface Typed {
@@ -27,9 +28,13 @@ interface SignupForm extends Typed {
 }
 
 /** `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
-export const createSignup = (deps: EntryDeps) => {
-  const { redirectSignedIn, users, pages, limits, requestMetrics, usernames, providers, accountLog, emailDomains } =
-    deps
+export const createSignup = (
+  deps: SignInServices &
+    Pick<Services, 'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'usernames' | 'users'> & {
+      redirectSignedIn: RedirectSignedIn
+    },
+) => {
+  const { redirectSignedIn, users, pages, requestMetrics, usernames, providers, emailDomains } = deps
   const { verification, pendingSignups } = deps.recovery
   const ways = signupWays(deps)
 
@@ -50,23 +55,25 @@ export const createSignup = (deps: EntryDeps) => {
       pages.signup(view(context, returnTo, { email: carriedEmail(context), username: usernames ? '' : undefined })),
     )
 
-  const limited = <T>({ network }: RequestContext, action: () => Promise<T>): Promise<T> =>
-    limits.attempt([['signupOfAddress', { network }]], action)
-
   /** Whether the email is taken is looked up later: nothing here may depend on it, not even the log line. */
-  const askToConfirm = async (context: RequestContext, { returnTo, ...typed }: SignupForm): Promise<HttpResponse> => {
-    const browser = askingBrowserOf(deps, context, returnTo)
-    await limited(context, async () => pendingSignups.ask(await users.checkSignup(typed, context), browser))
+  const askToConfirm = async (
+    context: RequestContext,
+    { returnTo, ...typed }: SignupForm,
+    browser: AskingBrowser,
+  ): Promise<HttpResponse> => {
+    await pendingSignups.ask(await users.checkSignup(typed, context), browser)
     const view = { email: typed.email.trim(), after: 'signup' as const, returnTo: returnToParameter(returnTo, deps) }
     return page(200, pages.checkMail(view))
   }
 
-  const createAccount = async (context: RequestContext, form: SignupForm, facts: EventFacts): Promise<HttpResponse> => {
-    const { returnTo, ...typed } = form
-    const browser = verification.mode === 'off' ? undefined : askingBrowserOf(deps, context, returnTo)
+  const createAccount = async (
+    context: RequestContext,
+    { returnTo, ...typed }: SignupForm,
+    { browser, facts }: { browser: AskingBrowser | undefined; facts: EventFacts },
+  ): Promise<HttpResponse> => {
     const sendMessage: AlsoInsert = async (transaction, userId) =>
       browser && verification.send(transaction, userId, browser)
-    const grant = await limited(context, () => users.signUp(typed, context, sendMessage))
+    const grant = await users.signUp(typed, context, sendMessage)
     const signIn = { way: 'password', grant, returnTo, facts, browser: 'not_yet' } as const
     const response = await completeSignIn(deps, context, signIn)
     // An operator has invited the owner of the address at this moment, and the account is theirs.
@@ -74,44 +81,33 @@ export const createSignup = (deps: EntryDeps) => {
     return response
   }
 
-  const signUp = (context: RequestContext, form: SignupForm): Promise<HttpResponse> => {
-    const about = { method: 'password', email: form.email }
-    if (verification.mode === 'required')
-      return accountLog.recordOutcome(context, { event: 'signup_request', ...about }, () => askToConfirm(context, form))
-    const event: EventFacts = { event: 'signup', ...about }
-    return accountLog.recordOutcome(context, event, (facts) => createAccount(context, form, facts))
-  }
-
-  const signUpAndCount = (context: RequestContext, form: SignupForm): Promise<HttpResponse> =>
-    countOutcome(() => signUp(context, form), signupFailure, requestMetrics?.countSignup)
-
   const readTyped = ({ form }: RequestContext): Typed => ({
     email: form.get('email') ?? '',
     username: usernames ? (form.get('username') ?? '') : undefined,
   })
 
-  const showAgain = (context: RequestContext, refusal: Refusal): string =>
-    pages.signup({ ...view(context, requestedReturnTo(context, deps), readTyped(context)), ...refusal })
-
   return {
-    showAgain,
+    showAgain: (context: RequestContext, refusal: Refusal): string =>
+      pages.signup({ ...view(context, requestedReturnTo(context, deps), readTyped(context)), ...refusal }),
 
     show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo, ways.isOpen ? 200 : 403)),
 
-    async submit(context: RequestContext): Promise<HttpResponse> {
+    async act(context: RequestContext, attempt: Attempt): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
-      const typed = readTyped(context)
-      const password = context.form.get('password') ?? ''
+      const form = { ...readTyped(context), password: context.form.get('password') ?? '', returnTo }
       if (!ways.byPassword) {
         requestMetrics?.countSignup('closed')
         return showEmpty(context, returnTo, 403)
       }
-      return orShowAgain(
-        context,
-        () => signUpAndCount(context, { ...typed, password, returnTo }),
-        (refusal) => showAgain(context, refusal),
-      )
+      const about = { method: 'password', email: form.email }
+      const askingBrowser = () => askingBrowserOf(deps, context, returnTo)
+      if (verification.mode === 'required')
+        return attempt({ ...about, event: 'signup_request', check: askingBrowser }, (_facts, browser) =>
+          askToConfirm(context, form, browser),
+        )
+      const check = () => (verification.mode === 'off' ? undefined : askingBrowser())
+      return attempt({ ...about, check }, (facts, browser) => createAccount(context, form, { browser, facts }))
     },
   }
 }

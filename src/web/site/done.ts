@@ -1,17 +1,15 @@
-import type { AccountDone } from '../../pages/site/account-done.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { AccountDone } from '../../pages/pages.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { accountPathAfter } from '../../http/step-up.ts'
 import { withReturnTo } from '../../http/return-to.ts'
+import { accountPathAfter } from '../../http/step-up.ts'
 
 /** What the login page says was done. */
 export type LoginDone = 'deleted' | 'sign_in_ended' | 'check_mail'
 
-type DoneDeps = Pick<RouteDeps, 'cookieWriter'>
-
 /** Remembers what the user has just done; the path of the account page that says so. */
 export const doneOnAccount = (
-  { cookieWriter }: DoneDeps,
+  { cookieWriter }: Pick<Services, 'cookieWriter'>,
   context: RequestContext,
   userId: string,
   what: AccountDone,
@@ -22,7 +20,7 @@ export const doneOnAccount = (
 
 /** The same for the login page, where there is no account. */
 export const doneAtLogin = (
-  { cookieWriter }: DoneDeps,
+  { cookieWriter }: Pick<Services, 'cookieWriter'>,
   context: RequestContext,
   what: LoginDone,
   returnTo?: string,

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Documentation, documentationOf, methodsOf, type Route } from '../../../src/http/route.ts'
+import { type Documentation, methodsOf, type Route } from '../../../src/http/route.ts'
 import { routeTable } from '../service/route-table.ts'
 
 /** A row of THE table of routes, as far as it says what a request for it looks like. */
@@ -52,7 +52,7 @@ const expectsOf = (route: Route, documentation: Documentation | undefined): stri
 }
 
 const toFuzzed = async (route: Route): Promise<FuzzedRoute> => {
-  const documentation = route.responseKind === 'json' ? await documentationOf(route) : undefined
+  const documentation = route.responseKind === 'json' ? (await route.module()).documentation : undefined
   const { properties = {}, required = [] } = bodyOf(documentation?.body?.schema)
   return {
     path: route.path,

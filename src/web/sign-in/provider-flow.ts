@@ -2,14 +2,16 @@ import { AppError } from '../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem } from '../../oauth/errors.ts'
 import type { ProviderProblemView } from '../../pages/providers/provider-problem-page.ts'
 import type { ProviderView } from '../../pages/site/providers.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import { statusOf } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
 import { ACCOUNT_PATH, confirmPath, type StepUp } from '../../http/step-up.ts'
-import { signupWays } from './signup-ways.ts'
-import { stayAtLogin } from './stay-at-login.ts'
+import { signupWays, stayAtLogin } from './offered-ways.ts'
+import type { Awaitable } from '../../lib/awaitable.ts'
+import type { NewAuthorizationFlow } from '../../oauth/oauth.ts'
+import { isToken, newToken } from '../../http/cookies.ts'
 
 /** What a user wanted from a provider, so that the problem page can offer to try again. */
 export interface RetryParams {
@@ -30,7 +32,18 @@ export interface RetryParams {
  * do next. The cause never appears on the page: it can repeat what the provider said.
  */
 export const orProblemPage = async (
-  deps: PageDeps,
+  deps: Pick<
+    Services,
+    | 'cookieWriter'
+    | 'findCurrentSession'
+    | 'homeUrl'
+    | 'log'
+    | 'pages'
+    | 'passkeys'
+    | 'passwords'
+    | 'providers'
+    | 'signup'
+  >,
   context: RequestContext,
   retryParams: RetryParams,
   action: () => Promise<HttpResponse>,
@@ -50,7 +63,7 @@ export const orProblemPage = async (
 }
 
 const problemPage = async (
-  deps: PageDeps,
+  deps: Pick<Services, 'findCurrentSession' | 'homeUrl' | 'pages' | 'passwords' | 'providers' | 'signup'>,
   context: RequestContext,
   { provider, returnTo, intent, acr, entry, linkRequest }: RetryParams,
   error: AppError,
@@ -101,4 +114,18 @@ const causesOf = (error: Error): string => {
     cause = cause.cause
   }
   return messages.join(': ').replace(SECRET, '…').slice(0, MAX_CAUSE_LENGTH)
+}
+
+/** Counts a start, and sends the browser to the provider of the flow. */
+export const sendToProvider = async (
+  { oauth, limits, cookieWriter }: Pick<Services, 'oauth' | 'limits' | 'cookieWriter'>,
+  context: RequestContext,
+  makeFlow: () => Awaitable<NewAuthorizationFlow>,
+): Promise<HttpResponse> => {
+  limits.countProviderStart(context.network)
+  const { oauth: cookie } = context.cookies
+  const browserSecret = isToken(cookie) ? cookie : newToken()
+  const url = await oauth.begin(await makeFlow(), browserSecret)
+  context.setCookies([cookieWriter.oauth(browserSecret)])
+  return redirect(url.href)
 }

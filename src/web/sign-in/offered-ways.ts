@@ -1,5 +1,5 @@
 import type { ProviderView } from '../../pages/site/providers.ts'
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
 /** The value of the cookie by which the login page is shown, and does not go straight on. */
@@ -9,8 +9,8 @@ export const STAYS = 'stay'
 export const findOnlyProvider = ({ passwords, passkeys, providers }: Ways): ProviderView | undefined =>
   passwords || passkeys.isOn || providers.length > 1 ? undefined : providers[0]
 
-type Ways = Pick<RouteDeps, 'passwords' | 'passkeys' | 'providers'>
-type StayDeps = Ways & Pick<RouteDeps, 'cookieWriter'>
+type Ways = Pick<Services, 'passwords' | 'passkeys' | 'providers'>
+type StayDeps = Ways & Pick<Services, 'cookieWriter'>
 
 /**
  * After a logout or an error, the login page is shown until the user presses its button. Otherwise the next page of the
@@ -23,4 +23,10 @@ export const stayAtLogin = (deps: StayDeps, context: RequestContext): void => {
 /** The user has pressed the button. */
 export const stayNoLonger = (deps: StayDeps, context: RequestContext): void => {
   if (findOnlyProvider(deps)) context.setCookies([deps.cookieWriter.stay('', 0)])
+}
+
+/** How a visitor can create an account. */
+export const signupWays = ({ signup, passwords, providers }: Pick<Services, 'signup' | 'passwords' | 'providers'>) => {
+  const byPassword = signup === 'on' && passwords
+  return { byPassword, isOpen: byPassword || (signup !== 'off' && providers.length > 0) }
 }

@@ -1,9 +1,9 @@
 import type { AuthenticatedKey, Keep, Kept } from '../../api-keys/api-keys.ts'
 import { AppError } from '../../lib/errors.ts'
 import { toTimestamp } from '../../lib/time.ts'
-import type { DirectoryDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { type ContentResponse, json } from '../../http/response.ts'
+import { type ContentResponse, type HttpResponse, json, noContent } from '../../http/response.ts'
 import { parseReturnTo } from '../../http/return-to.ts'
 import type { Documentation } from '../../http/route.ts'
 import { failure } from '../schemas.ts'
@@ -15,12 +15,12 @@ const BODY = jsonBody({
   return_to: optional(text({ description: 'A path of the application, where the user of the link goes on' })),
 })
 
-type CreateLinkDeps = Pick<DirectoryDeps, 'directory' | 'accountLog' | 'baseUrl' | 'homeUrl'>
+type CreateLinkDeps = Pick<Services, 'directory' | 'accountLog' | 'baseUrl' | 'homeUrl'>
 
 const EVENTS = { reset: 'password_reset_request', invite: 'account_invite' } as const
 
 /** `POST /auth/api/v2/users/{id}/links` (CONTRACT.md 10.5). */
-export const createCreateLink = ({ directory, accountLog, ...targets }: CreateLinkDeps) => {
+const createCreateLink = ({ directory, accountLog, ...targets }: CreateLinkDeps) => {
   const requireReturnTo = (entered: string | undefined): string | undefined => {
     if (entered === undefined) return undefined
     const returnTo = parseReturnTo(entered, targets)
@@ -60,3 +60,47 @@ export const createCreateLink = ({ directory, accountLog, ...targets }: CreateLi
     },
   }
 }
+
+/** `DELETE /auth/api/v2/users/{id}/second-factors` (CONTRACT.md 10.5): for a user who has lost them. */
+const createResetSecondFactors = ({ users, accountLog }: Pick<Services, 'users' | 'accountLog'>) => ({
+  documentation: {
+    operationId: 'resetSecondFactors',
+    summary: 'Takes one-time codes and recovery codes away from a user, whose sessions end, and tells them by mail',
+    tag: 'Users',
+    parameters: [
+      {
+        name: 'passkeys',
+        in: 'query',
+        required: false,
+        description: 'Whether the passkeys go too',
+        schema: { type: 'boolean', default: false },
+      },
+    ],
+    responses: {
+      204: { description: 'The user has none of them any more, or there is no such user' },
+      400: failure('`invalid_request`: a query parameter that is not accepted'),
+    },
+  } satisfies Documentation,
+
+  async handle(context: RequestContext): Promise<HttpResponse> {
+    const { id = '' } = context.parameters
+    const passkeys = readPasskeys(context)
+    // As for every DELETE: what is not there is gone.
+    if (!(await users.find(id))) return noContent
+    await users.resetSecondFactors(id, { passkeys }, context)
+    accountLog.record(context, { event: 'second_factor_reset', userId: id })
+    return noContent
+  },
+})
+
+const readPasskeys = ({ query }: RequestContext): boolean => {
+  const text = query.get('passkeys') ?? 'false'
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new AppError('invalid_request', 'The query parameter "passkeys" must be true or false.', { field: 'passkeys' })
+}
+
+/** The routes of the server API about how users sign in. */
+export const createCredentialRoutes = (deps: CreateLinkDeps & Pick<Services, 'users'>) => ({
+  createLink: createCreateLink(deps),
+  resetSecondFactors: createResetSecondFactors(deps),
+})

@@ -1,7 +1,7 @@
-import type { RouteDeps } from '../../http/deps.ts'
+import type { Services } from '../../http/services.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
-import { failure, refTo } from '../schemas.ts'
+import { failure, refTo, UNAVAILABLE } from '../schemas.ts'
 
 /** `GET /auth/health` */
 export const getHealth = {
@@ -16,7 +16,7 @@ export const getHealth = {
 }
 
 /** `GET /auth/ready`; `unavailable` while the database is away or the service stops. */
-export const createGetReadiness = ({ requireReady }: RouteDeps) => ({
+export const createGetReadiness = ({ requireReady }: Pick<Services, 'requireReady'>) => ({
   documentation: {
     operationId: 'getReadiness',
     summary: 'Whether the service can do its work',
@@ -30,5 +30,20 @@ export const createGetReadiness = ({ requireReady }: RouteDeps) => ({
   async handle(): Promise<HttpResponse> {
     await requireReady()
     return json(200, '{"status":"ready"}')
+  },
+})
+
+/** `GET /auth/.well-known/jwks.json` */
+export const createGetJwkSet = ({ signingKeys }: Pick<Services, 'signingKeys'>) => ({
+  documentation: {
+    operationId: 'getJwkSet',
+    tag: 'Keys',
+    summary: 'The public keys that verify access tokens (RFC 7517)',
+    responses: { 200: { description: 'A JWK Set', schema: refTo('JwkSet') }, 503: UNAVAILABLE },
+  } satisfies Documentation,
+
+  async handle(): Promise<HttpResponse> {
+    const { jwks } = await signingKeys.reload()
+    return { ...json(200, JSON.stringify(jwks)), cacheSeconds: signingKeys.jwksMaxAgeSeconds }
   },
 })

@@ -2,10 +2,19 @@ import { presetOf } from '../../oauth/providers/presets.ts'
 import type { SignInView } from '../../pages/account/account-view.ts'
 import type { ProviderView } from '../../pages/site/providers.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { PageDeps } from '../../http/deps.ts'
+import type { ProviderProfile } from '../../oauth/oauth.ts'
+import { withReturnTo } from '../../http/return-to.ts'
+import type { Services } from '../../http/services.ts'
 
 /** The ways in which a user can sign in: with a password, and with connected providers. */
-export const createSignInMethods = ({ users, oauth, sessions, pages, passwords, providers }: PageDeps) => {
+export const createSignInMethods = ({
+  users,
+  oauth,
+  sessions,
+  pages,
+  passwords,
+  providers,
+}: Pick<Services, 'oauth' | 'pages' | 'passwords' | 'providers' | 'sessions' | 'users'>) => {
   const findMethods = async (userId: string) => {
     const hasPassword = await users.hasPassword(userId)
     return { hasPassword, linked: await oauth.listIdentities(userId, hasPassword) }
@@ -39,4 +48,20 @@ export const createSignInMethods = ({ users, oauth, sessions, pages, passwords, 
       return { hasPassword, providers: providers.filter(({ name }) => names.includes(name)) }
     },
   }
+}
+
+/**
+ * Where to send a user who has come back by a link: to the page of the other ways in, where there is something to see on
+ * it besides what they have just signed in with.
+ */
+export const beforeWaysIn = async (
+  { oauth, passkeys }: Pick<Services, 'oauth' | 'passkeys'>,
+  userId: string,
+  returnTo: string,
+  own?: Pick<ProviderProfile, 'issuer' | 'subject'>,
+): Promise<string> => {
+  const linked = await oauth.listIdentities(userId, true)
+  const others = linked.filter(({ issuer, subject }) => issuer !== own?.issuer || subject !== own.subject)
+  const isAlone = others.length === 0 && (!passkeys.isOn || (await passkeys.list(userId)).length === 0)
+  return isAlone ? returnTo : withReturnTo('/auth/account/ways-in', returnTo)
 }

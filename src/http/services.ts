@@ -24,7 +24,7 @@ import type { AccountLog } from '../audit/account-log.ts'
 import type { CookieWriter } from './cookie-writer.ts'
 import type { CookieTable } from './cookies.ts'
 import type { FindCurrentSession } from './current-session.ts'
-import type { FinishRefresh, RecordRefresh } from './finish-refresh.ts'
+import type { FinishRefresh } from './finish-refresh.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
 /** What the composition root hands to the HTTP side. */
@@ -89,22 +89,18 @@ export interface ServerDeps {
   requireReady: () => Promise<void>
 }
 
-/** What handlers are given. */
-export interface RouteDeps extends ServerDeps {
+/** What handlers are made from, each with a `Pick` of it. */
+export interface Services extends ServerDeps {
   cookieTable: CookieTable
   cookieWriter: CookieWriter
   findCurrentSession: FindCurrentSession
   accountLog: AccountLog
-  recordRefresh: RecordRefresh
   finishRefresh: FinishRefresh
-}
-
-/** What handlers of the server API are given that show or change users. */
-export interface DirectoryDeps extends RouteDeps {
+  /** Loaded with the first request for a page. */
+  pages: Pages
+  /** Loaded with the first request of the server API that needs it. */
   directory: UserDirectory
 }
 
-/** What handlers of pages are given. */
-export interface PageDeps extends RouteDeps {
-  pages: Pages
-}
+/** Without those that are loaded later. */
+export type RouteDeps = Omit<Services, 'pages' | 'directory'>
