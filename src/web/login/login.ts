@@ -1,8 +1,8 @@
+import type { OfferedWays, Services } from '../../http/services.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
@@ -27,10 +27,10 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (
   deps: SignInServices &
-    Pick<
-      Services,
-      'baseUrl' | 'findCurrentSession' | 'log' | 'passkeys' | 'passwords' | 'providers' | 'signup' | 'users'
-    > & { redirectSignedIn: RedirectSignedIn },
+    OfferedWays &
+    Pick<Services, 'baseUrl' | 'findCurrentSession' | 'log' | 'signup' | 'users'> & {
+      redirectSignedIn: RedirectSignedIn
+    },
 ) => {
   const { redirectSignedIn, users, pages, passwords, providers } = deps
   const { isOpen: signupOpen } = signupWays(deps)

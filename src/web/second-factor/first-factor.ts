@@ -1,8 +1,8 @@
+import { readReturnTo, type ReturnTargets, withReturnTo } from '../../http/return-to.ts'
 import type { FirstFactorView } from '../../pages/pages.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
-import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
 import { ACCOUNT_PATH, firstFactorPath } from '../../http/step-up.ts'
 import type { Attempt, Refusal } from '../../http/route.ts'
 import { provingBrowserOf } from '../sign-in/first-set-up.ts'
@@ -18,10 +18,7 @@ const bringsToken = ({ form, query }: RequestContext): boolean =>
  * factor or passkey. The link is good in the browser that has asked for it alone.
  */
 export const createFirstFactorLink = (
-  deps: Pick<
-    Services,
-    'baseUrl' | 'cookieWriter' | 'findCurrentSession' | 'homeUrl' | 'pages' | 'pendingSignIns' | 'recovery'
-  >,
+  deps: ReturnTargets & Pick<Services, 'cookieWriter' | 'findCurrentSession' | 'pages' | 'pendingSignIns' | 'recovery'>,
 ) => {
   const { recovery, pages, findCurrentSession, pendingSignIns } = deps
   const { firstFactor } = recovery

@@ -1,13 +1,13 @@
+import type { Services, SessionServices } from '../../http/services.ts'
+import { readReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecondFactorView, SetUpView } from '../../pages/pages.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import { type AuthenticatedSession, currentTimeMs, type SignInGrant } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { doneOnAccount } from '../site/done.ts'
-import { readReturnTo } from '../../http/return-to.ts'
 import type { Attempt, Refusal } from '../../http/route.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { asFirstSetUp, requireFirstSetUp } from '../sign-in/first-set-up.ts'
@@ -16,20 +16,7 @@ import type { Clock } from '../../lib/time.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
 export const createSecondFactorHandlers = (
-  deps: Pick<
-    Services,
-    | 'baseUrl'
-    | 'clock'
-    | 'cookieWriter'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'pages'
-    | 'recovery'
-    | 'secondFactors'
-    | 'sessions'
-  >,
+  deps: SessionServices & ReturnTargets & Pick<Services, 'clock' | 'pages' | 'recovery' | 'secondFactors'>,
 ) => {
   const { secondFactors, sessions, pages, clock } = deps
   const returnToOf = (context: RequestContext) => readReturnTo(context, deps, undefined)

@@ -1,10 +1,10 @@
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { returnToParameter } from '../../http/return-to.ts'
 import type { Attempt, Refusal } from '../../http/route.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
 import { createCodeEnd } from './code-end.ts'
@@ -21,30 +21,23 @@ import { enteredCode, takenCodes } from '../sign-in/codes.ts'
 
 /** `GET` and `POST /auth/login/code`: the second half of a sign-in (CONTRACT.md 4.2). */
 export const createLoginCode = (
-  deps: Pick<
-    Services,
-    | 'accountLog'
-    | 'baseUrl'
-    | 'cookieWriter'
-    | 'findCurrentSession'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'log'
-    | 'notify'
-    | 'oauth'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'pendingSignIns'
-    | 'providers'
-    | 'requestMetrics'
-    | 'secondFactorMode'
-    | 'secondFactors'
-    | 'sessions'
-    | 'signup'
-    | 'users'
-  >,
+  deps: SessionServices &
+    OfferedWays &
+    ReturnTargets &
+    Pick<
+      Services,
+      | 'accountLog'
+      | 'findCurrentSession'
+      | 'log'
+      | 'oauth'
+      | 'pages'
+      | 'pendingSignIns'
+      | 'requestMetrics'
+      | 'secondFactorMode'
+      | 'secondFactors'
+      | 'signup'
+      | 'users'
+    >,
 ) => {
   const { pages, users, providers, knownBrowsers } = deps
   const end = createCodeEnd(deps)

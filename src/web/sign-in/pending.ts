@@ -1,7 +1,7 @@
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
 import { decideEntry, type EntryFacts, type EntryOutcome } from '../../second-factor/entry-policy.ts'
 import type { PendingSignIn } from '../../second-factor/pending-sign-ins.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { readReturnTo, returnToParameter, withReturnTo } from '../../http/return-to.ts'
@@ -136,18 +136,7 @@ export interface Enrolment {
  * sign-in no longer holds; then nothing was stored.
  */
 export const endEnrolment = (
-  deps: Pick<
-    Services,
-    | 'cookieWriter'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'passkeys'
-    | 'passwords'
-    | 'pendingSignIns'
-    | 'providers'
-    | 'sessions'
-  >,
+  deps: SessionServices & OfferedWays & Pick<Services, 'pendingSignIns'>,
   context: RequestContext,
   pending: PendingSignIn,
   { facts, amr, store, returnTo }: Enrolment,
