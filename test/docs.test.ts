@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { CONFIGURATION_FILE, configurationPage } from '../scripts/docs.ts'
+import { importTable } from '../scripts/imports.ts'
 import { findProviderName, listProviderSettings, PROVIDER_SETTINGS } from '../src/config/provider-settings.ts'
 import { SETTINGS } from '../src/config/settings.ts'
 import { createUserAgent } from './support/client/user-agent.ts'
@@ -100,6 +101,11 @@ const findUnknownSections = (name: string, text: string, sections: readonly stri
 describe('the documents', () => {
   test('docs/configuration.md is what "npm run docs" writes', () => {
     assert.equal(readFileSync(CONFIGURATION_FILE, 'utf8'), configurationPage(), 'stale: run "npm run docs"')
+  })
+
+  test('docs/architecture.md has the table of imports that is enforced', () => {
+    const document = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8')
+    assert.ok(document.includes(importTable()), 'stale: run "npm run docs"')
   })
 
   test('every setting has its row in the reference', () => {

@@ -9,7 +9,7 @@ import type { RequestContext } from './request-context.ts'
 import { type CountEnd, countOutcome, loginOutcome, signupOutcome } from './request-metrics.ts'
 import { type HttpResponse, isFinished, page } from './response.ts'
 import {
-  type Attempt,
+  type FormAttempt,
   type Attempted,
   type RunAttempt,
   type FormColumns,
@@ -29,7 +29,7 @@ type FormRunnerDeps = Pick<
 
 type RowOf<Credential extends unknown[]> = FormRoute<Credential> & Pick<Route, 'guard'>
 
-/** THE way of every form whose body was read: its handler runs, with an `Attempt`, or the form is shown again at once. */
+/** THE way of every form whose body was read: its handler runs, with an `FormAttempt`, or the form is shown again at once. */
 export interface FormRunner {
   run<Credential extends unknown[]>(
     row: RowOf<Credential>,
@@ -57,7 +57,7 @@ export const createFormRunner = (deps: FormRunnerDeps): FormRunner => {
   }
 
   const createAttempt =
-    (row: FormColumns & Pick<Route, 'guard'>, context: RequestContext, showAgain: ShowRefused): Attempt =>
+    (row: FormColumns & Pick<Route, 'guard'>, context: RequestContext, showAgain: ShowRefused): FormAttempt =>
     <Checked>(about: Attempted<Checked>, action: RunAttempt<Checked>) => {
       const { check, limits: names = row.limits, loginOf = '', outcome, event = row.event, instead, ...facts } = about
       const { userId, sessionId } = { ...(row.guard === 'session' ? context.session : undefined), ...facts }

@@ -58,7 +58,7 @@ interface PageModule<Credential extends unknown[] = []> {
 }
 
 export interface FormModule<Credential extends unknown[] = []> {
-  act: Handle<[...Credential, attempt: Attempt]>
+  act: Handle<[...Credential, attempt: FormAttempt]>
   /**
    * Makes the page of a refused form, from what was typed, but for passwords. It changes nothing, and is called without
    * `act` where the CSRF token alone is not good.
@@ -88,7 +88,7 @@ export interface Attempted<Checked> extends Partial<EventFacts> {
  * Runs what a form asks for, in an attempt that is counted, recorded and limited, from outside in. A refusal that the
  * user can correct shows the form again, with the status of the refusal; other errors are thrown.
  */
-export type Attempt = <Checked = undefined>(
+export type FormAttempt = <Checked = undefined>(
   about: Attempted<Checked>,
   action: RunAttempt<Checked>,
 ) => Promise<HttpResponse>

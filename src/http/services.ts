@@ -102,5 +102,11 @@ export interface Services extends ServerDeps {
   directory: UserDirectory
 }
 
+/** What starts a session, and recognises its browser. */
+export type SessionServices = Pick<Services, 'cookieWriter' | 'knownBrowsers' | 'limits' | 'notify' | 'sessions'>
+
+/** The ways to sign in that pages offer. */
+export type OfferedWays = Pick<Services, 'passkeys' | 'passwords' | 'providers'>
+
 /** Without those that are loaded later. */
 export type RouteDeps = Omit<Services, 'pages' | 'directory'>

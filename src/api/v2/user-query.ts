@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../accounts/directory/user-query.ts'
+import type { PageRequest } from '../../accounts/directory/directory.ts'
 import { readEmail } from '../../lib/email-address.ts'
 import { readTimestamp } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'

@@ -1,12 +1,12 @@
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { readReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type AccountDone, isAccountDone, type SectionId } from '../../pages/pages.ts'
 import type { AccountView } from '../../pages/account/account-view.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
-import { readReturnTo } from '../../http/return-to.ts'
 import type { FormModule, Refusal } from '../../http/route.ts'
 import { ACCOUNT_PATH } from '../../http/step-up.ts'
 import { askingBrowserOf } from '../sign-in/asking-browser.ts'
@@ -23,32 +23,25 @@ const SHOWN_SESSIONS = 100
 
 /** `/auth/account`: what users can see and change of their own account. */
 export const createAccount = (
-  deps: Pick<
-    Services,
-    | 'audit'
-    | 'baseUrl'
-    | 'clock'
-    | 'cookieWriter'
-    | 'emailDomains'
-    | 'findCurrentSession'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'log'
-    | 'mail'
-    | 'notify'
-    | 'oauth'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'providers'
-    | 'recovery'
-    | 'secondFactors'
-    | 'sessions'
-    | 'signup'
-    | 'usernames'
-    | 'users'
-  >,
+  deps: SessionServices &
+    OfferedWays &
+    ReturnTargets &
+    Pick<
+      Services,
+      | 'audit'
+      | 'clock'
+      | 'emailDomains'
+      | 'findCurrentSession'
+      | 'log'
+      | 'mail'
+      | 'oauth'
+      | 'pages'
+      | 'recovery'
+      | 'secondFactors'
+      | 'signup'
+      | 'usernames'
+      | 'users'
+    >,
 ) => {
   const { users, sessions, oauth, pages, clock, usernames, passwords, mail } = deps
   const accountEmail = createAccountEmail(deps)

@@ -5,7 +5,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { readReturnTo } from '../../http/return-to.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { doneOnAccount } from '../site/done.ts'
 
 /** `POST /auth/account/passkeys`: renames or removes one. A name that is refused is shown again. */
@@ -13,7 +13,7 @@ export const changePasskey = (
   deps: Pick<Services, 'baseUrl' | 'cookieWriter' | 'passkeys'>,
   context: RequestContext,
   session: AuthenticatedSession,
-  attempt: Attempt,
+  attempt: FormAttempt,
 ): Promise<HttpResponse> => {
   const { passkeys } = deps
   const { form } = context

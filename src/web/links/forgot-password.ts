@@ -5,7 +5,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
 import { carriedEmail } from '../site/carried-email.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
 import { markAskingBrowser } from '../sign-in/asking-browser.ts'
 
@@ -36,7 +36,7 @@ export const createForgotPassword = (
     },
 
     /** Whether there is such an account is looked up later: nothing here may depend on it, not even the log line. */
-    async act(context: RequestContext, attempt: Attempt): Promise<HttpResponse> {
+    async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
       if (!mail.isOn) return withoutMail()
       const returnTo = requestedReturnTo(context, deps)
       const entered = context.form.get('email') ?? ''

@@ -6,7 +6,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { doneOnAccount } from '../site/done.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { findBrowserSessions, startSession } from '../sign-in/start-session.ts'
 import { isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
@@ -70,7 +70,7 @@ export const createVerifyAccount = (
     throw passwordProblem('unauthorized', 'This is not the password of the account.')
   }
 
-  const verifyByPassword = async (context: RequestContext, link: Link, attempt: Attempt): Promise<HttpResponse> => {
+  const verifyByPassword = async (context: RequestContext, link: Link, attempt: FormAttempt): Promise<HttpResponse> => {
     const { userId, emailLower: loginOf } = link
     const check = () => {
       if (!context.form.get('password')) throw passwordProblem('unprocessable', 'Enter the password of the account.')

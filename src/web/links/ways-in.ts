@@ -1,5 +1,6 @@
+import type { OfferedWays, Services } from '../../http/services.ts'
+import type { ReturnTargets } from '../../http/return-to.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
@@ -10,10 +11,7 @@ import { createSignInMethods } from '../sign-in/ways-in.ts'
  * remove what is not theirs. Without any, the browser goes on at once.
  */
 export const createWaysIn = (
-  deps: Pick<
-    Services,
-    'baseUrl' | 'homeUrl' | 'oauth' | 'pages' | 'passkeys' | 'passwords' | 'providers' | 'sessions' | 'users'
-  >,
+  deps: OfferedWays & ReturnTargets & Pick<Services, 'oauth' | 'pages' | 'sessions' | 'users'>,
 ) => {
   const { passkeys, pages } = deps
   const signInMethods = createSignInMethods(deps)

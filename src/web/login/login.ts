@@ -1,15 +1,15 @@
+import type { OfferedWays, Services } from '../../http/services.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/login/login-page.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
 import { signupWays } from '../sign-in/offered-ways.ts'
 import { carriedEmail } from '../site/carried-email.ts'
 import { isDone, type LoginDone } from '../site/done.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import type { RedirectSignedIn } from '../sign-in/redirect-signed-in.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
@@ -27,10 +27,10 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (
   deps: SignInServices &
-    Pick<
-      Services,
-      'baseUrl' | 'findCurrentSession' | 'log' | 'passkeys' | 'passwords' | 'providers' | 'signup' | 'users'
-    > & { redirectSignedIn: RedirectSignedIn },
+    OfferedWays &
+    Pick<Services, 'baseUrl' | 'findCurrentSession' | 'log' | 'signup' | 'users'> & {
+      redirectSignedIn: RedirectSignedIn
+    },
 ) => {
   const { redirectSignedIn, users, pages, passwords, providers } = deps
   const { isOpen: signupOpen } = signupWays(deps)
@@ -72,7 +72,7 @@ export const createLogin = (
       return pages.login({ ...view(context, requestedReturnTo(context, deps), email), notice: undefined, ...refusal })
     },
 
-    async act(context: RequestContext, attempt: Attempt): Promise<HttpResponse> {
+    async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
       const email = context.form.get('email') ?? ''
       const form = { email, password: context.form.get('password') ?? '', returnTo }

@@ -1,5 +1,5 @@
 import type { ProviderView } from '../../pages/site/providers.ts'
-import type { Services } from '../../http/services.ts'
+import type { Services, OfferedWays } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { countProviderFailure } from '../../http/request-metrics.ts'
 import type { HttpResponse } from '../../http/response.ts'
@@ -18,21 +18,19 @@ const WINDOW_SECONDS = 60
  * the page is to be shown: for anything but a navigation of a whole tab, after a logout or an error, and in a loop.
  */
 export const createStraightOn = (
-  deps: Pick<
-    Services,
-    | 'cookieWriter'
-    | 'findCurrentSession'
-    | 'homeUrl'
-    | 'limits'
-    | 'log'
-    | 'oauth'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'providers'
-    | 'requestMetrics'
-    | 'signup'
-  >,
+  deps: OfferedWays &
+    Pick<
+      Services,
+      | 'cookieWriter'
+      | 'findCurrentSession'
+      | 'homeUrl'
+      | 'limits'
+      | 'log'
+      | 'oauth'
+      | 'pages'
+      | 'requestMetrics'
+      | 'signup'
+    >,
 ) => {
   const provider = findOnlyProvider(deps)
   if (!provider) return () => undefined

@@ -1,9 +1,9 @@
 import type { LogoutView } from '../../pages/logout/logout-page.ts'
-import type { Services } from '../../http/services.ts'
+import type { Services, OfferedWays } from '../../http/services.ts'
+import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { prefersJson } from '../../http/negotiation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, noContent, page, redirect } from '../../http/response.ts'
-import { returnToParameter } from '../../http/return-to.ts'
 import type { Refusal } from '../../http/route.ts'
 import { readPending } from '../sign-in/pending.ts'
 import { identifySessions, requestedReturnTo } from '../sign-in/start-session.ts'
@@ -11,20 +11,9 @@ import { stayAtLogin } from '../sign-in/offered-ways.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
 export const createLogout = (
-  deps: Pick<
-    Services,
-    | 'accountLog'
-    | 'baseUrl'
-    | 'cookieWriter'
-    | 'findCurrentSession'
-    | 'homeUrl'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'pendingSignIns'
-    | 'providers'
-    | 'sessions'
-  >,
+  deps: OfferedWays &
+    ReturnTargets &
+    Pick<Services, 'accountLog' | 'cookieWriter' | 'findCurrentSession' | 'pages' | 'pendingSignIns' | 'sessions'>,
 ) => {
   const view = async (context: RequestContext): Promise<LogoutView> => {
     const returnTo = returnToParameter(requestedReturnTo(context, deps), deps)

@@ -1,7 +1,8 @@
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import type { ReturnTargets } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AddedPasskey, CheckedRegistration } from '../../passkeys/passkeys.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { countOutcome } from '../../http/request-metrics.ts'
 import type { HttpResponse } from '../../http/response.ts'
@@ -20,23 +21,10 @@ export const findEnrolling = async (
 
 /** A user who must set something up on the way in has made a passkey: the sign-in ends with a session. */
 export const enrolWithPasskey = (
-  deps: Pick<
-    Services,
-    | 'accountLog'
-    | 'baseUrl'
-    | 'cookieWriter'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'passkeys'
-    | 'passwords'
-    | 'pendingSignIns'
-    | 'providers'
-    | 'requestMetrics'
-    | 'secondFactors'
-    | 'sessions'
-  >,
+  deps: SessionServices &
+    OfferedWays &
+    ReturnTargets &
+    Pick<Services, 'accountLog' | 'pendingSignIns' | 'requestMetrics' | 'secondFactors'>,
   context: RequestContext,
   pending: PendingSignIn,
   check: () => Promise<CheckedRegistration>,

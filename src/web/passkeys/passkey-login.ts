@@ -1,11 +1,11 @@
+import type { Services, SessionServices } from '../../http/services.ts'
+import { readReturnTo, type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { LimitedCheck, PasskeyProof } from '../../passkeys/passkeys.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { countOutcome, passkeyOutcome } from '../../http/request-metrics.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
-import { readReturnTo, returnToParameter } from '../../http/return-to.ts'
 import { targetOf } from '../../http/step-up.ts'
 import { doneAtLogin } from '../site/done.ts'
 import { askToProveEmail, holdBrowserSecret } from '../sign-in/asking-browser.ts'
@@ -15,22 +15,9 @@ import { LOGIN_OPTIONS, LOGIN } from './documentation.ts'
 
 /** `/auth/passkeys/login`: signing in with a passkey, or confirming a session (`confirm=1`). */
 export const createPasskeyLogin = (
-  deps: Pick<
-    Services,
-    | 'accountLog'
-    | 'baseUrl'
-    | 'cookieWriter'
-    | 'findCurrentSession'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'pages'
-    | 'passkeys'
-    | 'recovery'
-    | 'requestMetrics'
-    | 'sessions'
-  >,
+  deps: SessionServices &
+    ReturnTargets &
+    Pick<Services, 'accountLog' | 'findCurrentSession' | 'pages' | 'passkeys' | 'recovery' | 'requestMetrics'>,
 ) => {
   const { passkeys, accountLog, limits, knownBrowsers, findCurrentSession, requestMetrics } = deps
 

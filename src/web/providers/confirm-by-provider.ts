@@ -1,6 +1,6 @@
+import type { Services, SessionServices } from '../../http/services.ts'
 import type { AuthenticatedSession, SignInGrant } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { confirmPath, isForAccount, type StepUp, targetOf } from '../../http/step-up.ts'
@@ -20,19 +20,8 @@ interface Confirmation {
  * provider has proved, the page of confirmation leads on. Undefined when the grant is no longer valid.
  */
 export const confirmByProvider = async (
-  deps: Pick<
-    Services,
-    | 'cookieWriter'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'pendingSignIns'
-    | 'recovery'
-    | 'requestMetrics'
-    | 'secondFactors'
-    | 'sessions'
-  >,
+  deps: SessionServices &
+    Pick<Services, 'homeUrl' | 'pendingSignIns' | 'recovery' | 'requestMetrics' | 'secondFactors'>,
   context: RequestContext,
   { session, grant, stepUp, facts }: Confirmation,
 ): Promise<HttpResponse | undefined> => {

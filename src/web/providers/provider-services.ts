@@ -1,25 +1,15 @@
+import type { OfferedWays, Services } from '../../http/services.ts'
 import { signInProblem } from '../../oauth/errors.ts'
 import type { ProviderView } from '../../pages/site/providers.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { Services } from '../../http/services.ts'
 import type { ShowAgain } from '../../http/route.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { SignInServices } from '../sign-in/complete-sign-in.ts'
 
 /** What the handlers of one provider are given. */
 export type ProviderServices = SignInServices &
-  Pick<
-    Services,
-    | 'accountLog'
-    | 'baseUrl'
-    | 'findCurrentSession'
-    | 'log'
-    | 'passkeys'
-    | 'passwords'
-    | 'providers'
-    | 'signup'
-    | 'users'
-  > & {
+  OfferedWays &
+  Pick<Services, 'accountLog' | 'baseUrl' | 'findCurrentSession' | 'log' | 'signup' | 'users'> & {
     provider: ProviderView
     /** The pages of links that ask for a second factor before the browser goes to the provider. */
     linkPages: Record<'reset' | 'undo', { showAgain: ShowAgain }>

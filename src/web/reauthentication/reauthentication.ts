@@ -1,13 +1,13 @@
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { type ReturnTargets, withReturnTo } from '../../http/return-to.ts'
 import { monotonicClock } from '../../lib/time.ts'
 import type { ReauthenticationView } from '../../pages/account/reauthentication-page.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { confirmPath, isForAccount, isForAccountPage, readStepUp, type StepUp, targetOf } from '../../http/step-up.ts'
-import { withReturnTo } from '../../http/return-to.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { createRedirectLoops } from '../sign-in/redirect-loops.ts'
 import { enteredCode, takenCodes } from '../sign-in/codes.ts'
 import { confirmByPassword } from './confirm-by-password.ts'
@@ -23,24 +23,10 @@ const hasOne = ({ codes, passkeys }: AccountFactors): boolean => codes || passke
  * the application asks for a fresh or stronger sign-in.
  */
 export const createReauthentication = (
-  deps: Pick<
-    Services,
-    | 'baseUrl'
-    | 'cookieWriter'
-    | 'finishRefresh'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'oauth'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'providers'
-    | 'secondFactors'
-    | 'sessions'
-    | 'users'
-  >,
+  deps: SessionServices &
+    OfferedWays &
+    ReturnTargets &
+    Pick<Services, 'finishRefresh' | 'oauth' | 'pages' | 'secondFactors' | 'users'>,
 ) => {
   const { sessions, secondFactors, passkeys, pages } = deps
   const signInMethods = createSignInMethods(deps)
@@ -116,7 +102,7 @@ export const createReauthentication = (
       return redirect(wayOn)
     },
 
-    async act(context: RequestContext, session: AuthenticatedSession, attempt: Attempt): Promise<HttpResponse> {
+    async act(context: RequestContext, session: AuthenticatedSession, attempt: FormAttempt): Promise<HttpResponse> {
       const stepUp = readStepUp(context, deps)
       return (
         requirePossible(stepUp) ??

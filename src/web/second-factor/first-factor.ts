@@ -1,10 +1,10 @@
+import { readReturnTo, type ReturnTargets, withReturnTo } from '../../http/return-to.ts'
 import type { FirstFactorView } from '../../pages/pages.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
-import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
 import { ACCOUNT_PATH, firstFactorPath } from '../../http/step-up.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { provingBrowserOf } from '../sign-in/first-set-up.ts'
 import { readPending } from '../sign-in/pending.ts'
 import { askingBrowserOf, isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
@@ -18,10 +18,7 @@ const bringsToken = ({ form, query }: RequestContext): boolean =>
  * factor or passkey. The link is good in the browser that has asked for it alone.
  */
 export const createFirstFactorLink = (
-  deps: Pick<
-    Services,
-    'baseUrl' | 'cookieWriter' | 'findCurrentSession' | 'homeUrl' | 'pages' | 'pendingSignIns' | 'recovery'
-  >,
+  deps: ReturnTargets & Pick<Services, 'cookieWriter' | 'findCurrentSession' | 'pages' | 'pendingSignIns' | 'recovery'>,
 ) => {
   const { recovery, pages, findCurrentSession, pendingSignIns } = deps
   const { firstFactor } = recovery
@@ -62,7 +59,7 @@ export const createFirstFactorLink = (
     return isAllowed ? redirect(returnTo) : ask(userId, { returnTo, email: await firstFactor.findAddress(userId) })
   }
 
-  const prove = async (context: RequestContext, named: NamedLink, attempt: Attempt): Promise<HttpResponse> => {
+  const prove = async (context: RequestContext, named: NamedLink, attempt: FormAttempt): Promise<HttpResponse> => {
     const { link } = named
     if (!isAskingBrowser(context, link)) return pageOfLink(context, named)
     return attempt({ event: 'second_factor_link', userId: link.userId }, async () => {
@@ -87,7 +84,7 @@ export const createFirstFactorLink = (
         ? pageOfLink(context, await requireLink(deps, context, 'first_factor'))
         : orGoOn(context, async (_, about) => page(200, render(context, { step: 'ask', ...about }))),
 
-    act: async (context: RequestContext, attempt: Attempt): Promise<HttpResponse> =>
+    act: async (context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> =>
       bringsToken(context)
         ? prove(context, await requireLink(deps, context, 'first_factor'), attempt)
         : orGoOn(context, (userId, about) =>

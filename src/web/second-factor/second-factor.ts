@@ -1,15 +1,15 @@
 import { authenticatedBy } from '../../sign-in/amr.ts'
+import type { Services, SessionServices } from '../../http/services.ts'
+import { readReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SecondFactorView, SetUpView } from '../../pages/sign-in-code/second-factor-page.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import { type AuthenticatedSession, currentTimeMs, type SignInGrant } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { doneOnAccount } from '../site/done.ts'
-import { readReturnTo } from '../../http/return-to.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { asFirstSetUp, requireFirstSetUp } from '../sign-in/first-set-up.ts'
 import { createRecoveryCodesView, showRecoveryCodes } from '../sign-in/shown-codes.ts'
@@ -17,20 +17,7 @@ import type { Clock } from '../../lib/time.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
 export const createSecondFactorHandlers = (
-  deps: Pick<
-    Services,
-    | 'baseUrl'
-    | 'clock'
-    | 'cookieWriter'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'pages'
-    | 'recovery'
-    | 'secondFactors'
-    | 'sessions'
-  >,
+  deps: SessionServices & ReturnTargets & Pick<Services, 'clock' | 'pages' | 'recovery' | 'secondFactors'>,
 ) => {
   const { secondFactors, sessions, pages, clock } = deps
   const returnToOf = (context: RequestContext) => readReturnTo(context, deps, undefined)
@@ -133,7 +120,7 @@ export const createSecondFactorHandlers = (
       return page(200, pages.secondFactor(await view(context, session)))
     },
 
-    async act(context: RequestContext, session: AuthenticatedSession, attempt: Attempt): Promise<HttpResponse> {
+    async act(context: RequestContext, session: AuthenticatedSession, attempt: FormAttempt): Promise<HttpResponse> {
       const sealed = context.form.get('download')
       if (sealed !== undefined) return download(sealed, session)
       const { event, run } = actionOf(context)

@@ -1,10 +1,11 @@
 import { authenticatedBy, type SecondProof } from '../../sign-in/amr.ts'
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import type { ReturnTargets } from '../../http/return-to.ts'
 import { signInProblem } from '../../oauth/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { CheckedCode, CodePlace } from '../../second-factor/second-factors.ts'
 import type { SignInGrant } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
@@ -27,27 +28,13 @@ interface ProvedHere extends SecondProof {
 
 /** Ends a sign-in by a code: one transaction uses the sign-in and the code up, and starts the session. */
 export const createCodeEnd = (
-  deps: Pick<
-    Services,
-    | 'accountLog'
-    | 'baseUrl'
-    | 'cookieWriter'
-    | 'findCurrentSession'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'log'
-    | 'notify'
-    | 'oauth'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'pendingSignIns'
-    | 'providers'
-    | 'secondFactors'
-    | 'sessions'
-    | 'signup'
-  >,
+  deps: SessionServices &
+    OfferedWays &
+    ReturnTargets &
+    Pick<
+      Services,
+      'accountLog' | 'findCurrentSession' | 'log' | 'oauth' | 'pages' | 'pendingSignIns' | 'secondFactors' | 'signup'
+    >,
 ) => {
   const { oauth, accountLog, knownBrowsers, pendingSignIns, providers, secondFactors } = deps
 

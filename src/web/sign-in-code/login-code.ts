@@ -1,11 +1,11 @@
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { returnToParameter } from '../../http/return-to.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
 import { createCodeEnd } from './code-end.ts'
 import {
@@ -21,30 +21,23 @@ import { enteredCode, takenCodes } from '../sign-in/codes.ts'
 
 /** `GET` and `POST /auth/login/code`: the second half of a sign-in (CONTRACT.md 4.2). */
 export const createLoginCode = (
-  deps: Pick<
-    Services,
-    | 'accountLog'
-    | 'baseUrl'
-    | 'cookieWriter'
-    | 'findCurrentSession'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'log'
-    | 'notify'
-    | 'oauth'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'pendingSignIns'
-    | 'providers'
-    | 'requestMetrics'
-    | 'secondFactorMode'
-    | 'secondFactors'
-    | 'sessions'
-    | 'signup'
-    | 'users'
-  >,
+  deps: SessionServices &
+    OfferedWays &
+    ReturnTargets &
+    Pick<
+      Services,
+      | 'accountLog'
+      | 'findCurrentSession'
+      | 'log'
+      | 'oauth'
+      | 'pages'
+      | 'pendingSignIns'
+      | 'requestMetrics'
+      | 'secondFactorMode'
+      | 'secondFactors'
+      | 'signup'
+      | 'users'
+    >,
 ) => {
   const { pages, users, providers, knownBrowsers } = deps
   const end = createCodeEnd(deps)
@@ -96,7 +89,7 @@ export const createLoginCode = (
       return render(context, pending, await deps.secondFactors.find(pending.userId), refusal)
     },
 
-    act: (context: RequestContext, attempt: Attempt): Promise<HttpResponse> =>
+    act: (context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> =>
       withWaiting(context, (pending) => {
         const { confirms, method, userId } = pending
         const event = confirms === undefined ? 'login' : 'reauthentication'

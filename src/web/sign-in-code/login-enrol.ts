@@ -1,11 +1,11 @@
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { returnToParameter } from '../../http/return-to.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
 import {
   beginAgain,
@@ -21,27 +21,20 @@ import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
 
 /** `GET` and `POST /auth/login/enrol`: sets up an app before the login goes on (CONTRACT.md 4.17). */
 export const createLoginEnrol = (
-  deps: Pick<
-    Services,
-    | 'accountLog'
-    | 'baseUrl'
-    | 'cookieWriter'
-    | 'homeUrl'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'pendingSignIns'
-    | 'providers'
-    | 'recovery'
-    | 'requestMetrics'
-    | 'secondFactorMode'
-    | 'secondFactors'
-    | 'sessions'
-    | 'users'
-  >,
+  deps: SessionServices &
+    OfferedWays &
+    ReturnTargets &
+    Pick<
+      Services,
+      | 'accountLog'
+      | 'pages'
+      | 'pendingSignIns'
+      | 'recovery'
+      | 'requestMetrics'
+      | 'secondFactorMode'
+      | 'secondFactors'
+      | 'users'
+    >,
 ) => {
   const { pages, users, secondFactors, accountLog } = deps
 
@@ -111,7 +104,7 @@ export const createLoginEnrol = (
       return render(context, pending, refusal)
     },
 
-    act: (context: RequestContext, attempt: Attempt): Promise<HttpResponse> =>
+    act: (context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> =>
       withEnrolling(context, (pending) => {
         const { method, userId } = pending
         return attempt({ method, userId, outcome: countEndOf(deps, pending) }, (facts) =>

@@ -1,4 +1,4 @@
-import type { Services } from '../../http/services.ts'
+import type { Services, SessionServices } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { askToProveEmail } from './asking-browser.ts'
@@ -11,22 +11,18 @@ import { BY_MAIL } from './first-set-up.ts'
 import { factorsOf, goOnAt, type NextPage } from './pending.ts'
 
 /** What the end of every way to sign in needs. */
-export type SignInServices = Pick<
-  Services,
-  | 'cookieWriter'
-  | 'homeUrl'
-  | 'knownBrowsers'
-  | 'limits'
-  | 'notify'
-  | 'oauth'
-  | 'pages'
-  | 'pendingSignIns'
-  | 'recovery'
-  | 'requestMetrics'
-  | 'secondFactorMode'
-  | 'secondFactors'
-  | 'sessions'
->
+export type SignInServices = SessionServices &
+  Pick<
+    Services,
+    | 'homeUrl'
+    | 'oauth'
+    | 'pages'
+    | 'pendingSignIns'
+    | 'recovery'
+    | 'requestMetrics'
+    | 'secondFactorMode'
+    | 'secondFactors'
+  >
 
 /** A sign-in whose user has proved what the grant says. */
 export interface SignIn extends Omit<NewSession, 'mayStart' | 'trusts'>, Omit<GatedSignIn, 'connect'> {

@@ -5,7 +5,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { findBrowserSessions } from './start-session.ts'
 
 /** The token of a link: the field of a form, else that of the address. `invalid_request` when it is missing or repeated. */
@@ -52,7 +52,7 @@ export const findSessionsBeside = async (
 /** What a live link of one of several purposes shows, and what its form does. */
 export interface LinkHandlers {
   show(context: RequestContext, named: NamedLink): Promise<HttpResponse>
-  act(context: RequestContext, named: NamedLink, attempt: Attempt): Promise<HttpResponse>
+  act(context: RequestContext, named: NamedLink, attempt: FormAttempt): Promise<HttpResponse>
   showAgain(context: RequestContext, named: NamedLink, refusal: Refusal): Promise<string>
 }
 
@@ -81,7 +81,7 @@ export const createLinkForm = (
     showAgain: async (context: RequestContext, refusal: Refusal): Promise<string> =>
       render(context, await find(context), refusal),
 
-    async act(context: RequestContext, attempt: Attempt): Promise<HttpResponse> {
+    async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
       const named = await find(context)
       const answer = await instead?.(named)
       if (answer) return answer

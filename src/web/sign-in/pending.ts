@@ -1,8 +1,8 @@
 import { authenticatedBy, type Proof } from '../../sign-in/amr.ts'
 import { decideEntry, type EntryFacts, type EntryOutcome } from '../../sign-in/entry-policy.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { readReturnTo, returnToParameter, withReturnTo } from '../../http/return-to.ts'
@@ -136,18 +136,7 @@ export interface Enrolment {
  * sign-in no longer holds; then nothing was stored.
  */
 export const endEnrolment = (
-  deps: Pick<
-    Services,
-    | 'cookieWriter'
-    | 'knownBrowsers'
-    | 'limits'
-    | 'notify'
-    | 'passkeys'
-    | 'passwords'
-    | 'pendingSignIns'
-    | 'providers'
-    | 'sessions'
-  >,
+  deps: SessionServices & OfferedWays & Pick<Services, 'pendingSignIns'>,
   context: RequestContext,
   pending: PendingSignIn,
   { facts, proof, store, returnTo }: Enrolment,

@@ -1,8 +1,8 @@
+import type { OfferedWays, Services } from '../../http/services.ts'
 import { AppError } from '../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem } from '../../oauth/errors.ts'
 import type { ProviderProblemView } from '../../pages/providers/provider-problem-page.ts'
 import type { ProviderView } from '../../pages/site/providers.ts'
-import type { Services } from '../../http/services.ts'
 import { statusOf } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
@@ -32,18 +32,7 @@ export interface RetryParams {
  * do next. The cause never appears on the page: it can repeat what the provider said.
  */
 export const orProblemPage = async (
-  deps: Pick<
-    Services,
-    | 'cookieWriter'
-    | 'findCurrentSession'
-    | 'homeUrl'
-    | 'log'
-    | 'pages'
-    | 'passkeys'
-    | 'passwords'
-    | 'providers'
-    | 'signup'
-  >,
+  deps: OfferedWays & Pick<Services, 'cookieWriter' | 'findCurrentSession' | 'homeUrl' | 'log' | 'pages' | 'signup'>,
   context: RequestContext,
   retryParams: RetryParams,
   action: () => Promise<HttpResponse>,

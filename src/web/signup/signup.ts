@@ -2,7 +2,7 @@ import type { Awaitable } from '../../lib/awaitable.ts'
 import type { SignupView } from '../../pages/signup/signup-page.ts'
 import { emailTaken } from '../../accounts/taken.ts'
 import type { AskingBrowser } from '../../links/verification-message.ts'
-import type { AlsoInsert } from '../../accounts/registration.ts'
+import type { AlsoInsert } from '../../accounts/accounts.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -10,7 +10,7 @@ import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
 import { signupWays } from '../sign-in/offered-ways.ts'
 import { carriedEmail } from '../site/carried-email.ts'
-import type { Attempt, Refusal } from '../../http/route.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { askingBrowserOf } from '../sign-in/asking-browser.ts'
 import type { RedirectSignedIn } from '../sign-in/redirect-signed-in.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
@@ -93,7 +93,7 @@ export const createSignup = (
     show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo, ways.isOpen ? 200 : 403)),
 
-    async act(context: RequestContext, attempt: Attempt): Promise<HttpResponse> {
+    async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
       const form = { ...readTyped(context), password: context.form.get('password') ?? '', returnTo }
       if (!ways.byPassword) {
