@@ -37,7 +37,7 @@ const answersWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<nu
 
 describe('faults around the service', { concurrency: 2 }, () => {
   test('while another process holds the write lock, 200 refreshes wait or are 503, and block nothing else', async (t) => {
-    const service = await startServiceProcess({ t })
+    const service = await startServiceProcess({ t, env: { SVC_DATABASE_TIMEOUT: '20s' } })
     const { agent } = await signedUp(service)
     const database = openDatabaseFile(service, t)
     const probe = createUserAgent(service)

@@ -30,7 +30,7 @@ const proxy = await startTcpProxy(postgres)
 const service = await startService({
   env: {
     SVC_DATABASE_URL: troubles.url(proxy.port),
-    SVC_DATABASE_TIMEOUT: '1500ms',
+    SVC_DATABASE_TIMEOUT: '3s',
     SVC_DATABASE_POOL: String(POOL),
     SVC_RATE_LIMIT: 'on',
     SVC_SECRET: randomBytes(32).toString('base64'),
@@ -175,6 +175,7 @@ const OUTAGES: Outage[] = [
 describe('PostgreSQL', () => {
   for (const { title, begin, refused = ALL_REQUESTS, isDown = true } of OUTAGES) {
     test(`${title}: every request is 503, and afterwards everything works again`, async () => {
+      await untilReady()
       const visitors = await createTestUsers(service)
       await openAll(visitors)
       const end = await begin()

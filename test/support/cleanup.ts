@@ -30,8 +30,17 @@ export const beforeExit = (act: () => void): (() => void) => {
 const stacks = new WeakMap<object, Undo[]>()
 const wholeFile = {}
 
+/** Runs all of them, whatever one throws, since the next file would inherit what is left. */
 const runAll = async (undos: Undo[]): Promise<void> => {
-  for (const undo of undos.splice(0).toReversed()) await undo()
+  const errors: unknown[] = []
+  for (const undo of undos.splice(0).toReversed()) {
+    try {
+      await undo()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors.length > 1 ? new AggregateError(errors) : errors[0]
 }
 
 /** Runs a function after the test `t`, or after the file if no test is given. The last one registered runs first. */

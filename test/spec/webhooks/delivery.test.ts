@@ -151,7 +151,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     ['slow in its head', drip],
   ] as const) {
     test(`the timeout limits the whole exchange: the next event follows a receiver that is ${what}`, async (t) => {
-      const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '300ms' })
+      const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '2s' })
       receiver.answerWith(answering)
       const { agent, person } = await signedUp(service)
       const { id } = await currentUser(agent)
