@@ -6,7 +6,6 @@ import { foreignHashBytes } from './config/hash-memory.ts'
 import type { UserDirectory } from './directory/directory.ts'
 import { once, onDemand } from './lib/on-demand.ts'
 import type { Clock } from './lib/time.ts'
-import { findIdentitiesOfUser } from './oauth/identity-store.ts'
 import type { OAuth } from './oauth/oauth.ts'
 import type { Passkeys } from './passkeys/passkeys.ts'
 import type { Recovery } from './links/links.ts'
@@ -85,16 +84,14 @@ const loadDirectory = async ({ config, sessions, ...deps }: OnDemandDeps): Promi
   })
 }
 
-const passkeysOnDemand = ({ config, baseUrl, secondFactors, sessions, ...deps }: OnDemandDeps): Passkeys => {
-  const providerNames: readonly string[] = config.oauthProviders.map(({ name }) => name)
+const passkeysOnDemand = ({ config, baseUrl, oauth, secondFactors, sessions, ...deps }: OnDemandDeps): Passkeys => {
   const load = async () => {
     const { createPasskeys } = await import('./passkeys/passkeys.ts')
     return createPasskeys({
       ...deps,
       baseUrl,
       relyingParty: { id: config.relyingPartyId ?? '', name: appNameOf(config, baseUrl) },
-      hasProvider: async (queries, userId) =>
-        (await findIdentitiesOfUser(queries, userId)).some(({ provider }) => providerNames.includes(provider)),
+      hasProvider: oauth.hasConnection,
       prepareRecoveryCodes: secondFactors.prepareRecoveryCodes,
       deleteUselessRecoveryCodes,
       endWrongCodes: endRowAnywhere,

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { AuditType } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
-import { deleteKnownBrowsers, endTrust, findKnownSince } from './sign-in/known-browser-store.ts'
+import { deleteKnownBrowsers, endTrust } from './sign-in/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './sign-in/known-browsers.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
 import { foreignHashBytes } from './config/hash-memory.ts'
@@ -18,23 +18,18 @@ import { createLimits, type Limits } from './limits/limits.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
-import { deleteIdentity, lockIdentity } from './oauth/identity-store.ts'
+import { lockIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
-import type { FirstFactorDeps } from './links/first-factor.ts'
 import { createLinks } from './links/issued-links.ts'
 import { createMailLimits } from './links/mail-limits.ts'
 import { createNotify } from './links/notices.ts'
 import { createRecovery, type Recovery } from './links/links.ts'
 import { createPendingSignIns, type PendingSignIns } from './sign-in/pending-sign-ins.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
-import {
-  countPasskeysOfUser,
-  deletePasskey,
-  deletePasskeysSince,
-  findPasskeysOfUser,
-} from './passkeys/passkey-store.ts'
-import { deleteRecoveryCodes } from './second-factor/recovery-code-store.ts'
-import { countFactors, deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
+import { deletePasskeysSince } from './passkeys/passkey-store.ts'
+import { deleteCodesSince } from './second-factor/second-factor-store.ts'
+import { createFactorLookup } from './second-factor/account-factors.ts'
+import { trustsFactor } from './oauth/provider-factor.ts'
 import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.ts'
 import { forgetWrongCodes } from './second-factor/wrong-code-store.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
@@ -148,10 +143,11 @@ export const createCore = (deps: CoreDeps): Core => {
   // On one core, a thread would only take its time from the event loop.
   const sign = createSigner(availableParallelism() > 1 ? sideThread : undefined)
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences, sign })
-  const hasFactors: FirstFactorDeps['hasFactors'] = async (queries, userId) => {
-    const { codes, passkeys } = await secondFactors.find(userId, queries)
-    return codes || passkeys > 0
-  }
+  const factors = createFactorLookup({
+    db,
+    acceptsCodes: config.secondFactor !== 'off',
+    acceptsPasskeys: config.relyingPartyId !== undefined,
+  })
   const sessions = createSessions({
     db,
     log,
@@ -160,11 +156,10 @@ export const createCore = (deps: CoreDeps): Core => {
     accessTokens,
     rootSecret,
     defaultAudience: loginAudience(audiences),
-    hasFactors,
+    hasFactors: factors.has,
     endPendingSignIns,
     endPendingSignInsAfter,
-    isTrustedProvider: (name) =>
-      config.oauthProviders.some((provider) => provider.name === name && provider.secondFactor === 'trusted'),
+    isTrustedProvider: trustsFactor(config.oauthProviders),
     lifetimes: {
       accessTokenMs: accessTokenLifetimeMs,
       sessionMs: config.sessionLifetimeMs,
@@ -208,10 +203,7 @@ export const createCore = (deps: CoreDeps): Core => {
     baseUrl,
     tellsOfNewBrowsers,
     usernames: config.usernames,
-    async hadFactor(queries, userId, beforeMs) {
-      const { codes, passkeys, recoveryCodes } = await countFactors(queries, userId, beforeMs)
-      return codes + passkeys + recoveryCodes > 0
-    },
+    hadFactor: factors.hadAny,
   })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,
@@ -266,34 +258,15 @@ export const createCore = (deps: CoreDeps): Core => {
   const recovery = createRecovery({
     db,
     clock,
-    hasFactors,
-    browserKnownSince: findKnownSince,
+    hasFactors: factors.has,
+    findAsked: factors.findAsked,
     baseUrl,
     mail,
     links,
     limits: mailLimits,
     unlockLogins: limits.unlock,
     lifetimes: linkLifetimes(config),
-    disconnectProvider: (transaction, id, userId) => deleteIdentity(transaction, { id, userId, nowMs: clock.now() }),
-    async removePasskey(transaction, { id, userId, sinceMs }) {
-      const removed = await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
-      // Even where the passkey is gone: a thief may have made recovery codes with it, and removed it then.
-      await deleteRecoveryCodes(transaction, userId, sinceMs)
-      await deleteUselessRecoveryCodes(transaction, userId)
-      return removed
-    },
-    removeCodes: (transaction, userId, sinceMs) =>
-      deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
-    async keepsFactor(queries, userId, { appGoes, passkeyId }) {
-      const { codes, passkeys } = await secondFactors.find(userId, queries)
-      if (codes && !appGoes) return true
-      return passkeys > 0 && (await findPasskeysOfUser(queries, userId)).some(({ id }) => id !== passkeyId)
-    },
     acceptsPasswords: config.passwords,
-    async hasFactor({ userId, madeBeforeMs }, queries) {
-      const { codes, passkeys, recoveryCodes } = await secondFactors.find(userId, queries, madeBeforeMs)
-      return codes || passkeys > 0 || recoveryCodes > 0
-    },
     notify,
     recordEvent,
     users,
@@ -316,8 +289,7 @@ export const createCore = (deps: CoreDeps): Core => {
     users,
     emailDomains,
     hasPassword,
-    hasPasskey: async (queries, userId) =>
-      config.relyingPartyId !== undefined && (await countPasskeysOfUser(queries, userId)) > 0,
+    hasPasskey: factors.hasPasskey,
     signupOpen: config.signup !== 'off',
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,
@@ -337,7 +309,7 @@ export const createCore = (deps: CoreDeps): Core => {
     applySecurityEvent,
     appName: appNameOf(config, baseUrl),
     acceptsCodes: config.secondFactor !== 'off',
-    acceptsPasskeys: config.relyingPartyId !== undefined,
+    factors,
     isRequired: config.secondFactor === 'required',
     onCode,
     rateLimit: config.rateLimit,

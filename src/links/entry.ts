@@ -10,7 +10,7 @@ import { findUserById, type UserRecord } from '../users/user-store.ts'
 import { requireUsername } from '../users/username.ts'
 import { type Connectable, createEntryTable, type EntryTableDeps } from './entry-table.ts'
 import type { EntryPurpose, Link } from './link.ts'
-import type { AskedFactor, ProvedFactor } from './proved-factor.ts'
+import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 
 export interface LinkEntry {
   /** Live when it was read. */

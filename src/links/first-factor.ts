@@ -1,12 +1,64 @@
+import { findKnownSince } from '../sign-in/known-browser-store.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Database, Queries } from '../storage/database.ts'
-import { findUserById, lockUserToChange } from '../users/user-store.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import type { MarkVerified } from '../users/verified-email.ts'
-import { createFirstFactorMessage, type FirstFactorMessageDeps } from './first-factor-message.ts'
 import { DeadLinkError, hashToken, type Link } from './link.ts'
 import { hasUsedLink } from './link-store.ts'
-import type { AskingBrowser } from './verification-message.ts'
+import type { AskingBrowser } from './verification.ts'
+import { knownDevice } from '../lib/device.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail } from '../mail/mail.ts'
+import { findEarlierEmail } from '../users/email-store.ts'
+import type { Links } from './issued-links.ts'
+import type { MailLimits } from './mail-limits.ts'
+
+const LIFETIME_MS = 1_800_000
+
+export interface FirstFactorMessageDeps {
+  clock: Clock
+  baseUrl: string
+  mail: Mail
+  links: Links
+  limits: MailLimits
+}
+
+/** The message that comes before the first second factor or passkey of an account. */
+export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }: FirstFactorMessageDeps) => {
+  /** Where it goes: to the address that the account had 72 hours ago, where it was proved. */
+  const addressOf = async (queries: Queries, { id, email, emailLower }: UserRecord): Promise<string> => {
+    const earlier = await findEarlierEmail(queries, id, clock.now())
+    return earlier === undefined || earlier === emailLower ? email : earlier
+  }
+
+  return {
+    addressOf,
+
+    /** Past the limits, nothing is sent. */
+    async write(transaction: Transaction, user: UserRecord, browser: AskingBrowser): Promise<void> {
+      const { id: userId, email, emailLower, emailVerifiedAtMs } = user
+      const to = await addressOf(transaction, user)
+      const isEarlier = to !== email
+      const asked = { purpose: 'first_factor', emailLower: isEarlier ? to : emailLower, userId } as const
+      if (!(await limits.mayAsk(transaction, asked))) return
+      const isUnproved = emailVerifiedAtMs === undefined && !isEarlier
+      if (isUnproved && !(await limits.mayMailUnverified(transaction, 'first_factor', emailLower))) return
+      const { link, token } = await links.create(transaction, {
+        purpose: 'first_factor',
+        userId,
+        emailLower,
+        details: { browser: browser.hash, returnTo: browser.returnTo, ...(isEarlier && { provesEmail: 'no' }) },
+        lifetimeMs: LIFETIME_MS,
+      })
+      const { id: linkId, expiresAtMs } = link
+      const url = `${baseUrl}/auth/account/first-factor?token=${token}`
+      const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
+      const message = { kind: 'first_factor' as const, ...about, url, expiresAtMs }
+      await mail.write(transaction, { to, userId, message, linkId, expiresAtMs })
+    },
+  }
+}
 
 const HOUR_MS = 3_600_000
 
@@ -54,16 +106,14 @@ export interface FirstFactorDeps extends FirstFactorMessageDeps {
   markVerified: MarkVerified
   /** Whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>
-  /** When the account got to know a browser, by the hash of its secret. */
-  browserKnownSince: (queries: Queries, userId: string, deviceHash: string) => Promise<number | undefined>
 }
 
 export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
-  const { db, clock, mail, links, markVerified, hasFactors, browserKnownSince } = deps
+  const { db, clock, mail, links, markVerified, hasFactors } = deps
   const message = createFirstFactorMessage(deps)
 
   const isKnown = async (queries: Queries, userId: string, { device }: ProvingBrowser): Promise<boolean> => {
-    const sinceMs = device === undefined ? undefined : await browserKnownSince(queries, userId, hashToken(device))
+    const sinceMs = device === undefined ? undefined : await findKnownSince(queries, userId, hashToken(device))
     return sinceMs !== undefined && clock.now() - sinceMs >= KNOWN_AFTER_MS
   }
 

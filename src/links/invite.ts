@@ -1,7 +1,7 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
-import { AppError } from '../lib/errors.ts'
+import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Database, Transaction } from '../storage/database.ts'
@@ -15,7 +15,35 @@ import {
 } from '../users/user-store.ts'
 import type { Users } from '../users/users.ts'
 import type { Links } from './issued-links.ts'
-import { type CheckedInvitation, type NewInvitation, requireInvitation } from './new-invitation.ts'
+import { requireEmail } from '../users/email.ts'
+import { requireRoles } from '../users/roles.ts'
+import { requireUsername } from '../users/username.ts'
+
+/** Whom an operator invites. */
+export interface NewInvitation {
+  email: string
+  /** Made from the email when left out. */
+  username?: string | undefined
+  /** The user keeps them. Left out for an account that was invited before: its roles stay. */
+  roles?: string[] | undefined
+  /** Whether the link is sent by mail. */
+  isMailed: boolean
+}
+
+/** The same, checked. */
+export interface CheckedInvitation {
+  email: Email
+  username: string | undefined
+  roles: string[] | undefined
+}
+
+/** `unprocessable` for each field that breaks a rule. */
+export const requireInvitation = ({ email, username, roles }: NewInvitation): CheckedInvitation =>
+  checkAll({
+    email: () => requireEmail(email),
+    username: () => (username === undefined ? undefined : requireUsername(username)),
+    roles: () => roles && requireRoles(roles),
+  })
 
 /** What an operator does with invitations. */
 export interface Invite {

@@ -10,8 +10,41 @@ import { findUserByEmail, findUserById, lockUserToChange, type UserRecord } from
 import type { Link } from './link.ts'
 import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
-import { mayMailReset } from './reset-limits.ts'
-import { resetMessage } from './reset-message.ts'
+import { findLiveLinks } from './link-store.ts'
+import type { Message } from '../mail/message.ts'
+
+type About = Pick<Extract<Message, { kind: 'reset' }>, 'by' | 'occurredAtMs' | 'device'>
+
+/** The message with a link for a new password. */
+export const resetMessage = (
+  { id, email }: UserRecord,
+  { link, url }: { link: Link; url: string },
+  more: About,
+): OutgoingMessage => ({
+  to: email,
+  userId: id,
+  linkId: link.id,
+  expiresAtMs: link.expiresAtMs,
+  message: { kind: 'reset', email, url, expiresAtMs: link.expiresAtMs, ...more },
+})
+
+/**
+ * Whether a link to a new password may be mailed. Past the limits it may while no earlier one is good that was mailed:
+ * strangers, who can ask for many, must not keep the user out.
+ */
+export const mayMailReset = async (
+  { clock, limits }: { clock: Clock; limits: MailLimits },
+  transaction: Transaction,
+  { id: userId, emailLower, emailVerifiedAtMs }: UserRecord,
+): Promise<boolean> => {
+  const isWithinLimits =
+    (await limits.mayAsk(transaction, { purpose: 'reset', emailLower })) &&
+    (emailVerifiedAtMs !== undefined || (await limits.mayMailUnverified(transaction, 'reset', emailLower)))
+  if (isWithinLimits) return true
+  const live = await findLiveLinks(transaction, { purpose: 'reset', userId, emailLower }, clock.now())
+  // An operator makes links too, and hands them over.
+  return !live.some(({ details }) => details.browser !== undefined)
+}
 
 /** What a user enters on the page "Forgot your password?", and what is known of the browser. */
 interface ResetRequest {

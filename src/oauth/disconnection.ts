@@ -69,6 +69,9 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
   }
 
   return {
+    hasConnection: async (queries: Queries, userId: string): Promise<boolean> =>
+      canSignInBy(await findIdentitiesOfUser(queries, userId)),
+
     async listIdentities(userId: string, canUsePassword: boolean): Promise<LinkedIdentity[]> {
       const identities = await findIdentitiesOfUser(db, userId)
       const needsNone = canUsePassword || (identities.length > 0 && (await deps.hasPasskey(db, userId)))

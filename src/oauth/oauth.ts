@@ -77,6 +77,8 @@ export interface OAuth {
   // The connections of an account.
   /** For an account that the user proves in another way: `use` may connect the provider account to it. */
   offer<T>(profile: ProviderProfile, caller: Caller, use: (offered: OfferedProvider) => Promise<T>): Promise<T>
+  /** Whether the user is connected to a provider that is configured. */
+  hasConnection(queries: Queries, userId: string): Promise<boolean>
   link(profile: ProviderProfile, session: OwnSession, caller: Caller): Promise<void>
   /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
   unlink(identityId: string, session: OwnSession, caller: Caller): Promise<string>

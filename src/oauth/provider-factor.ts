@@ -17,6 +17,12 @@ interface ProviderFactorDeps {
   providers: readonly Pick<ProviderSettings, 'name' | 'secondFactor'>[]
 }
 
+/** Says whether the operator trusts a provider with the second factor. */
+export const trustsFactor =
+  (providers: ProviderFactorDeps['providers']) =>
+  (name: string): boolean =>
+    providers.some((provider) => provider.name === name && provider.secondFactor === 'trusted')
+
 export const createProviderFactor =
   ({ clock, providers }: ProviderFactorDeps) =>
   ({ provider, secondFactorAtMs }: Pick<ProviderProfile, 'provider' | 'secondFactorAtMs'>): ProviderFactor => {

@@ -5,6 +5,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
+import type { FactorLookup } from './account-factors.ts'
 import { type CodePlace, createCodeLimits, rowLimitsOf } from './code-limits.ts'
 import { findStep } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
@@ -44,14 +45,13 @@ export interface CodeCheckDeps {
   recordEvent: RecordEvent
   /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
-  /** Whether the account has an app or a passkey that the settings allow, whenever it was made. */
-  hasFactor: (userId: string) => Promise<boolean>
+  factors: FactorLookup
   rateLimit: boolean
 }
 
 /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
 export const createCodeCheck = (deps: CodeCheckDeps) => {
-  const { db, clock, passwords, sealing, notify, recordEvent, acceptsCodes, hasFactor } = deps
+  const { db, clock, passwords, sealing, notify, recordEvent, acceptsCodes, factors } = deps
   const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
   const noteWrongCode = createWrongCodeNotice(deps)
 
@@ -78,7 +78,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     caller?: Caller,
   ) => {
     // Alone, recovery codes prove nothing: they stand for something else that the user has.
-    if (!(await hasFactor(userId))) return undefined
+    if (!(await factors.has(db, userId))) return undefined
     const hash = await findRecoveryHash(db, { userId, place }, madeBeforeMs)
     if ((await passwords.check(text, hash, caller)) === 'wrong' || hash === undefined) return undefined
     return {

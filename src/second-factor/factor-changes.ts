@@ -9,6 +9,7 @@ import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
 import { updateUpdatedAt } from '../users/user-store.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
+import type { FactorLookup } from './account-factors.ts'
 import { createCodeCheck } from './code-check.ts'
 import { type CodeOutcome, countingCodes } from './code-outcome.ts'
 import { factorChanged, createRecoveryCodeSets } from './recovery-code-sets.ts'
@@ -42,8 +43,7 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   appName: string
   /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
-  /** Whether the account has an app or a passkey that the settings allow. */
-  hasFactor: (userId: string) => Promise<boolean>
+  factors: FactorLookup
   /** Whether tries are limited (`SVC_RATE_LIMIT`). */
   rateLimit: boolean
   /** Called with how each check of a code has ended. */
@@ -52,8 +52,7 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
 
 /** What users do with their second factor, loaded with the first of it. */
 export const createFactorChanges = (deps: FactorChangesDeps) => {
-  const { db, clock, rootSecret, applySecurityEvent, notify, recordEvent, hasFactor, requireRecentAuthentication } =
-    deps
+  const { db, clock, rootSecret, applySecurityEvent, notify, recordEvent, factors, requireRecentAuthentication } = deps
   const sealing = createSecretSealing(rootSecret)
   const { prepare, prepareFirst } = createRecoveryCodeSets(deps)
   const setUp = createSetUp({ ...deps, sealing, prepareFirst })
@@ -91,7 +90,7 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
       }),
 
     async renewRecoveryCodes({ userId, sessionId }: ChangingSession, caller: Caller): Promise<string[]> {
-      if (!(await hasFactor(userId))) throw factorChanged()
+      if (!(await factors.has(db, userId))) throw factorChanged()
       const { codes, insert } = await prepare(userId, caller)
       await db.inTransaction(async (transaction) => {
         await requireRecentAuthentication(transaction, sessionId, userId)

@@ -27,21 +27,23 @@ export const findFactorsBetween = (
     lastId,
   )
 
-const count = (table: string): string => `(SELECT COUNT(*) FROM ${table} WHERE user_id = users.id AND created_at < ?)`
+const count = (table: string, condition = ''): string =>
+  `(SELECT COUNT(*) FROM ${table} WHERE user_id = users.id AND created_at < ?${condition})`
 
-/** Counts what was made before a time. */
+/** Counts what was made before a time; any when left out. */
 export const countFactors = async (
   db: Pick<Queries, 'get'>,
   userId: string,
-  madeBeforeMs: number,
+  { beforeMs = Number.MAX_SAFE_INTEGER, exceptPasskey = '' }: { beforeMs?: number; exceptPasskey?: string },
 ): Promise<StoredFactors> => {
   const row = await db.get<{ codes: number; recovery_codes: number; passkeys: number }>(
     `SELECT ${count('one_time_codes')} AS codes, ${count('recovery_codes')} AS recovery_codes,
-       ${count('passkeys')} AS passkeys
+       ${count('passkeys', ' AND id <> ?')} AS passkeys
      FROM users WHERE id = ?`,
-    madeBeforeMs,
-    madeBeforeMs,
-    madeBeforeMs,
+    beforeMs,
+    beforeMs,
+    beforeMs,
+    exceptPasskey,
     userId,
   )
   return { codes: row?.codes ?? 0, recoveryCodes: row?.recovery_codes ?? 0, passkeys: row?.passkeys ?? 0 }
@@ -60,6 +62,15 @@ export const deleteUselessRecoveryCodes = (db: Queries, userId: string): Promise
     userId,
     userId,
   )
+
+/**
+ * Deletes recovery codes that were made at `sinceMs` or later, which a thief may have made with a passkey, and removed
+ * that then. To be called where such a passkey was deleted, or was gone already.
+ */
+export const deleteRecoveryCodesSince = async (db: Queries, userId: string, sinceMs: number): Promise<void> => {
+  await deleteRecoveryCodes(db, userId, sinceMs)
+  await deleteUselessRecoveryCodes(db, userId)
+}
 
 /** Deletes the authenticator app and the recovery codes of a user that were made at `sinceMs` or later. */
 export const deleteCodesSince = async (

@@ -1,6 +1,6 @@
 import { monotonicClock } from '../../lib/time.ts'
 import type { ReauthenticationView } from '../../pages/account/reauthentication-page.ts'
-import type { AccountFactors } from '../../second-factor/second-factors.ts'
+import { hasFactor } from '../../sign-in/asked-factor.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { PageDeps } from '../deps.ts'
@@ -17,8 +17,6 @@ import { createSignInMethods } from './sign-in-methods.ts'
 /** Set up there, the second factor is asked for here. */
 const setUpPath = (stepUp: StepUp): string =>
   `/auth/account/second-factor?return_to=${encodeURIComponent(confirmPath(stepUp))}`
-
-const hasOne = ({ codes, passkeys }: AccountFactors): boolean => codes || passkeys > 0
 
 /**
  * `/auth/account/confirm`: signing in again before a change of the ways to sign in (OWASP ASVS 5, 7.5.1), and whenever
@@ -45,7 +43,7 @@ export const createReauthentication = (deps: PageDeps) => {
       ...(await signInMethods.forReauthentication(session)),
       code: asksForBoth ? takenCodes(factors) : undefined,
       hasPasskeys: factors.passkeys > 0,
-      setsUpNext: stepUp.acr === 'mfa' && !hasOne(factors),
+      setsUpNext: stepUp.acr === 'mfa' && !hasFactor(factors),
       errors: {},
     }
   }
@@ -65,7 +63,8 @@ export const createReauthentication = (deps: PageDeps) => {
       const outcome = countReturn(session.sessionId, returnTo, monotonicClock.elapsedMs())
       return outcome === 'return' ? returnTo : undefined
     }
-    const needsFirst = acr === 'mfa' && sessions.isRecent(session) && !hasOne(await secondFactors.find(session.userId))
+    const needsFirst =
+      acr === 'mfa' && sessions.isRecent(session) && !hasFactor(await secondFactors.find(session.userId))
     return needsFirst ? setUpPath(stepUp) : undefined
   }
 

@@ -1,6 +1,5 @@
 import type { AskedFactorView } from '../../../pages/links/asked-factor.ts'
-import { type AskedFactor, factorMissing, type ProvedFactor } from '../../../links/proved-factor.ts'
-import type { AccountFactors } from '../../../second-factor/second-factors.ts'
+import { type AskedFactor, canProve, factorMissing, type ProvedFactor } from '../../../sign-in/asked-factor.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { enteredCode } from '../second-factor/entered-code.ts'
 import type { Fields } from '../../transport/url-encoded.ts'
@@ -11,18 +10,6 @@ import type { RequestContext } from '../../request-context.ts'
  * off (CONTRACT.md 4.16). Undefined for `asked`: the link takes the account over, and no factor counts.
  */
 export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: RouteDeps) => {
-  const find = async ({ userId, madeBeforeMs, without }: AskedFactor): Promise<AccountFactors> => {
-    const found = await secondFactors.find(userId, undefined, madeBeforeMs)
-    if (!without) return found
-    const { appGoes, passkeyId, recoveryCodesSinceMs } = without
-    const others = passkeyId === undefined ? [] : (await passkeys.list(userId)).filter(({ id }) => id !== passkeyId)
-    return {
-      codes: found.codes && !appGoes,
-      passkeys: passkeyId === undefined ? found.passkeys : Math.min(found.passkeys, others.length),
-      recoveryCodes: (await secondFactors.find(userId, undefined, recoveryCodesSinceMs)).recoveryCodes,
-    }
-  }
-
   const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
     const known = await knownBrowsers.find(asked.userId, context.cookies.device)
     const place = { kind: 'link', network: context.network, knownBrowser: known?.countedAs } as const
@@ -39,10 +26,9 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
     /** What the page asks for; undefined: nothing. */
     async describe(asked: AskedFactor | undefined): Promise<AskedFactorView | undefined> {
       if (!asked) return undefined
-      const { codes, recoveryCodes, passkeys } = await find(asked)
-      return codes || passkeys > 0 || recoveryCodes > 0
-        ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 }
-        : undefined
+      const found = await secondFactors.findAsked(asked)
+      const { codes, recoveryCodes, passkeys } = found
+      return canProve(found) ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 } : undefined
     },
 
     /**
@@ -56,10 +42,10 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
       entered: Pick<Fields, 'get'> = context.form,
     ): Promise<ProvedFactor | undefined> {
       if (!asked) return undefined
-      const { codes, recoveryCodes, passkeys: passkeyCount } = await find(asked)
-      if (!codes && passkeyCount === 0 && recoveryCodes === 0) return undefined
+      const found = await secondFactors.findAsked(asked)
+      if (!canProve(found)) return undefined
       const response = entered.get('passkey_response')
-      if (response && passkeyCount > 0) return checkPasskey(context, asked, response)
+      if (response && found.passkeys > 0) return checkPasskey(context, asked, response)
       const code = enteredCode(entered)
       if (!code) throw factorMissing()
       return checkCode(context, asked, code)

@@ -1,4 +1,4 @@
-import type { AskingBrowser } from '../../../links/verification-message.ts'
+import type { AskingBrowser } from '../../../links/verification.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
