@@ -3,7 +3,7 @@ import type { RecordEvent } from './audit/audit-event.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { appNameOf, type Config } from './config/config.ts'
 import { foreignHashBytes } from './config/hash-memory.ts'
-import type { UserDirectory } from './directory/directory.ts'
+import type { UserDirectory } from './accounts/directory/directory.ts'
 import { once, onDemand } from './lib/on-demand.ts'
 import type { Clock } from './lib/time.ts'
 import type { OAuth } from './oauth/oauth.ts'
@@ -15,13 +15,13 @@ import type { SecondFactors } from './second-factor/second-factors.ts'
 import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import type { SigningKeys } from './sessions/keys/signing-keys.ts'
 import type { Sessions } from './sessions/sessions.ts'
-import type { Notify } from './users/account-notice.ts'
-import type { AnnounceUpdate } from './users/announcement.ts'
-import type { NewUserRules } from './users/new-user.ts'
-import type { Passwords } from './users/passwords.ts'
-import type { ApplySecurityEvent } from './users/security-events.ts'
-import type { HasPassword } from './users/usable-password.ts'
-import type { UserExport, UserImport, Users } from './users/users.ts'
+import type { Notify } from './accounts/account-notice.ts'
+import type { AnnounceUpdate } from './accounts/announcement.ts'
+import type { NewUserRules } from './accounts/new-user.ts'
+import type { Passwords } from './accounts/passwords/passwords.ts'
+import type { ApplySecurityEvent } from './accounts/security-events.ts'
+import type { HasPassword } from './accounts/passwords/usable-password.ts'
+import type { UserExport, UserImport, Users } from './accounts/accounts.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
 interface OnDemandDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, NewUserRules {
@@ -75,7 +75,7 @@ const apiKeysOnDemand = (deps: OnDemandDeps): ApiKeys =>
   )
 
 const loadDirectory = async ({ config, sessions, ...deps }: OnDemandDeps): Promise<UserDirectory> => {
-  const { createUserDirectory } = await import('./directory/directory.ts')
+  const { createUserDirectory } = await import('./accounts/directory/directory.ts')
   return createUserDirectory({
     ...deps,
     acceptsPasswords: config.passwords,
@@ -136,10 +136,10 @@ const secretRotationOnDemand = ({ db, clock, rootSecret, signingKeys, recordEven
 const loadUserImport = async ({ config, webhooks, oauth, ...deps }: OnDemandDeps): Promise<UserImport> => {
   const [{ createUserImport }, { parsePasswordHash }, { findConnected, insertIdentities }, { assignAllPositions }] =
     await Promise.all([
-      import('./users/import/import.ts'),
-      import('./users/foreign-hashes/foreign-hashes.ts'),
+      import('./accounts/import/import.ts'),
+      import('./accounts/passwords/foreign-hashes/foreign-hashes.ts'),
       import('./oauth/identity-transfer-store.ts'),
-      import('./directory/user-list.ts'),
+      import('./accounts/directory/user-list.ts'),
     ])
   const { announceAll } = webhooks
   const { issuerOf } = oauth
@@ -158,7 +158,7 @@ const loadUserImport = async ({ config, webhooks, oauth, ...deps }: OnDemandDeps
 const loadUserExport = async ({ db, clock }: OnDemandDeps): Promise<UserExport> => {
   const [{ createUserExport }, { findIdentitiesBetween }, { findFactorsBetween }, { countUsersWithSessions }] =
     await Promise.all([
-      import('./users/export/export.ts'),
+      import('./accounts/export/export.ts'),
       import('./oauth/identity-transfer-store.ts'),
       import('./second-factor/second-factor-store.ts'),
       import('./sessions/all-sessions-store.ts'),

@@ -36,20 +36,20 @@ import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-key
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
-import { createEmailDomains, type EmailDomains } from './users/email-domains.ts'
-import type { Notify } from './users/account-notice.ts'
-import { createMakeInvited } from './users/invitable-account.ts'
-import { createEnterInvited } from './users/invited-account.ts'
-import { createSecurityEvents } from './users/security-events.ts'
-import { createTakeOver } from './users/take-over.ts'
-import { endPendingSignIns, endPendingSignInsAfter } from './users/sign-in-generation-store.ts'
-import { siteNames } from './users/password-names.ts'
-import { createPasswordRules } from './users/password-rules.ts'
-import { createPasswords, type HashCost, type Passwords } from './users/passwords.ts'
-import { createHasPassword } from './users/usable-password.ts'
-import { findUserId } from './users/user-store.ts'
-import { createUsers, type Users } from './users/users.ts'
-import { createMarkVerified } from './users/verified-email.ts'
+import { createEmailDomains, type EmailDomains } from './accounts/email-domains.ts'
+import type { Notify } from './accounts/account-notice.ts'
+import { createMakeInvited } from './accounts/invitable-account.ts'
+import { createEnterInvited } from './accounts/invited-account.ts'
+import { createSecurityEvents } from './accounts/security-events.ts'
+import { createTakeOver } from './accounts/take-over.ts'
+import { endPendingSignIns, endPendingSignInsAfter } from './accounts/sign-in-generation-store.ts'
+import { siteNames } from './accounts/passwords/password-names.ts'
+import { createPasswordRules } from './accounts/passwords/password-rules.ts'
+import { createPasswords, type HashCost, type Passwords } from './accounts/passwords/passwords.ts'
+import { createHasPassword } from './accounts/passwords/usable-password.ts'
+import { findUserId } from './accounts/user-store.ts'
+import { createUsers, type Users } from './accounts/accounts.ts'
+import { createMarkVerified } from './accounts/verified-email.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
 export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick<Bootstrapped, 'sideThread'>> {
@@ -367,7 +367,10 @@ export const createCore = (deps: CoreDeps): Core => {
 const blocklistOnDemand = ({ passwordBlocklistFile: file, passwordMinLength: minLength }: Config) =>
   file === undefined
     ? undefined
-    : onDemand(async () => (await import('./users/blocklist/blocklist.ts')).createBlocklist({ file, minLength }), 'has')
+    : onDemand(
+        async () => (await import('./accounts/passwords/blocklist/blocklist.ts')).createBlocklist({ file, minLength }),
+        'has',
+      )
 
 const linkLifetimes = ({ resetTtlMs, verifyTtlMs, inviteTtlMs }: Config) => ({
   resetMs: resetTtlMs,

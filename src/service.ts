@@ -83,13 +83,15 @@ export const createService = async ({
   })
   await core.signingKeys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without them.
-  const [{ createServer }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] = await Promise.all([
-    import('./http/server.ts'),
-    import('./http/preload.ts'),
-    import('./http/transport/listen.ts'),
-    import('./http/transport/graceful-shutdown.ts'),
-    import('./pages/site/frame.ts'),
-  ])
+  const [{ createServer }, { application }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] =
+    await Promise.all([
+      import('./http/server.ts'),
+      import('./web/routes.ts'),
+      import('./web/preload.ts'),
+      import('./http/transport/listen.ts'),
+      import('./http/transport/graceful-shutdown.ts'),
+      import('./pages/site/frame.ts'),
+    ])
   const idempotency: Idempotency = onDemand(
     async () => {
       const { createIdempotency } = await import('./api-keys/idempotency.ts')
@@ -103,16 +105,20 @@ export const createService = async ({
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
   let resealing = Promise.resolve()
-  const server = createServer({
-    ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
-    rootSecret,
-    isStopping: () => isStopping,
-    async requireReady() {
-      if (isStopping)
-        throw new AppError('unavailable', 'The service is stopping.', { reason: 'stopping', retryAfterSeconds: 1 })
-      await db.requireHealthy()
+  const server = createServer(
+    {
+      ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
+      rootSecret,
+      isStopping: () => isStopping,
+      async requireReady() {
+        if (isStopping)
+          throw new AppError('unavailable', 'The service is stopping.', { reason: 'stopping', retryAfterSeconds: 1 })
+        await db.requireHealthy()
+      },
     },
-  })
+    application,
+  )
+
   const shutdown = createGracefulShutdown(server)
   const cleanup = createJobs(serving)
   metrics?.readFrom({

@@ -1,9 +1,9 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { describe, test } from 'node:test'
 import { databasesOf } from './support/database/test-databases.ts'
+import path from 'node:path'
 
 const SOURCE = path.join(import.meta.dirname, '../src')
 const SDK_SOURCE = path.join(import.meta.dirname, '../sdk/src')
@@ -24,31 +24,38 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   lib: [],
   storage: ['lib'],
   pages: ['lib'],
-  audit: ['lib', 'storage/database.ts'],
+  audit: ['lib', 'limits', 'storage/database.ts'],
   sessions: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
   webhooks: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
   'api-keys': ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
-  users: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
-  oauth: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'sign-in/amr.ts', 'storage/database.ts', 'users'],
+  accounts: ['audit/audit-event.ts', 'lib', 'links', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
+  oauth: [
+    'accounts',
+    'audit/audit-event.ts',
+    'lib',
+    'sessions/sign-in-grant.ts',
+    'sign-in/amr.ts',
+    'storage/database.ts',
+  ],
   passkeys: [
+    'accounts',
     'audit/audit-event.ts',
     'lib',
     'sessions/sign-in-grant.ts',
     'sign-in/amr.ts',
     'storage/database.ts',
     'storage/used-tokens.ts',
-    'users',
   ],
   'sign-in': [
+    'accounts',
     'audit/audit-event.ts',
     'lib',
     'sessions/sign-in-grant.ts',
     'storage/database.ts',
     'storage/used-tokens.ts',
-    'users',
   ],
-  directory: ['audit/audit-event.ts', 'lib', 'links', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
   'second-factor': [
+    'accounts',
     'audit/audit-event.ts',
     'lib',
     'sessions/sign-in-grant.ts',
@@ -57,11 +64,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/counters.ts',
     'storage/database.ts',
     'storage/used-tokens.ts',
-    'users',
   ],
   mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
   limits: ['lib', 'storage/counters.ts', 'storage/database.ts'],
   links: [
+    'accounts',
     'audit/audit-event.ts',
     'lib',
     'mail',
@@ -72,12 +79,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'sign-in',
     'storage/counters.ts',
     'storage/database.ts',
-    'users',
   ],
   http: [
+    'accounts',
     'api-keys',
     'audit',
-    'directory',
+    'sign-in',
     'lib',
     'limits',
     'links',
@@ -87,8 +94,39 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'passkeys',
     'second-factor',
     'sessions',
+  ],
+  web: [
+    'accounts',
+    'api-keys',
+    'audit',
     'sign-in',
-    'users',
+    'api',
+    'http',
+    'lib',
+    'limits',
+    'mail',
+    'oauth',
+    'pages',
+    'passkeys',
+    'links',
+    'second-factor',
+    'sessions',
+  ],
+  api: [
+    'accounts',
+    'api-keys',
+    'audit',
+    'sign-in',
+    'http',
+    'lib',
+    'limits',
+    'mail',
+    'oauth',
+    'pages',
+    'passkeys',
+    'links',
+    'second-factor',
+    'sessions',
   ],
   metrics: [
     'audit/audit-event.ts',
@@ -102,15 +140,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks',
   ],
   config: [
+    'accounts/passwords/blocklist/blocklist-file.ts',
     'lib',
     'mail/mail-settings.ts',
     'oauth/providers/presets.ts',
     'storage/postgres/url.ts',
-    'users/blocklist/blocklist-file.ts',
     'webhooks/event-types.ts',
   ],
   bootstrap: ['config', 'lib', 'storage'],
   core: [
+    'accounts',
     'api-keys',
     'audit',
     'bootstrap',
@@ -126,22 +165,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'sessions',
     'sign-in',
     'storage/counters.ts',
-    'users',
     'webhooks',
   ],
   'core-on-demand': [
+    'accounts',
     'api-keys',
     'audit',
     'bootstrap',
     'config',
-    'directory',
     'lib',
     'oauth',
     'passkeys',
     'links',
     'second-factor',
     'sessions',
-    'users',
     'webhooks',
   ],
   service: [
@@ -159,9 +196,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/counters.ts',
     'storage/leases.ts',
     'storage/used-tokens.ts',
+    'web',
   ],
   serve: ['bootstrap', 'config', 'lib', 'service'],
   cli: [
+    'accounts/accounts.ts',
     'api-keys/api-keys.ts',
     'audit/audit-event.ts',
     'audit/audit-json.ts',
@@ -179,7 +218,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/copy/copy.ts',
     'storage/server-clock.ts',
     'storage/staging.ts',
-    'users/users.ts',
     'webhooks/webhooks.ts',
   ],
   main: ['cli', 'config', 'lib', 'serve'],
@@ -289,15 +327,15 @@ const RULES: readonly Rule[] = [
     breach: `import { createMetrics } from '../metrics/metrics.ts'`,
   },
   {
-    title: 'passwords are hashed in users/, behind the queue of passwords.ts',
+    title: 'passwords are hashed in accounts/passwords/, behind the queue of passwords.ts',
     pattern: importOf('@node-rs/argon2'),
-    places: /^users\/(?:passwords|password-check|foreign-hashes\/[\w-]+)\.ts$/,
+    places: /^accounts\/passwords\/(?:passwords|password-check|foreign-hashes\/[\w-]+)\.ts$/,
     breach: `import { hash } from '@node-rs/argon2'`,
   },
   {
-    title: 'bcrypt is known in users/foreign-hashes/',
+    title: 'bcrypt is known in accounts/passwords/foreign-hashes/',
     pattern: importOf('@node-rs/bcrypt'),
-    places: /^users\/foreign-hashes\//,
+    places: /^accounts\/passwords\/foreign-hashes\//,
     breach: `import { verify } from '@node-rs/bcrypt'`,
   },
 ]
@@ -378,7 +416,7 @@ const findDugOutTypes = ({ file, text }: SourceFile): string[] => {
 
 // A command loads the domain only when it needs it: that halves the time of the others.
 const VALUE_OF_DOMAIN =
-  /^(?:import|export) (?!type\b).*from '(?:\.{1,2}\/)+(?:api-keys|audit|oauth|sessions|users|webhooks)\/[^']*'/
+  /^(?:import|export) (?!type\b).*from '(?:\.{1,2}\/)+(?:accounts|api-keys|audit|oauth|sessions|webhooks)\/[^']*'/
 
 /** Every import of a value of the domain. */
 const findLoadedDomain = ({ file, text }: SourceFile): string[] =>
@@ -424,14 +462,14 @@ describe('allowed imports', () => {
       `import { i } from '../storage/database.ts'`,
       `import { j } from './email.ts'`,
     ].join('\n')
-    assert.deepEqual(findForbiddenImports({ file: 'users/users.ts', text }), [
-      'users/users.ts:1 imports storage/sqlite/sqlite.ts',
-      'users/users.ts:2 imports storage/sqlite/sqlite.ts',
-      'users/users.ts:5 imports http/server.ts',
-      'users/users.ts:6 imports pages/pages.ts',
-      'users/users.ts:7 imports main.ts',
-      'users/users.ts:8 imports service.ts',
-      'users/users.ts:9 imports storage/sqlite/checkpoint-task.js',
+    assert.deepEqual(findForbiddenImports({ file: 'accounts/accounts.ts', text }), [
+      'accounts/accounts.ts:1 imports storage/sqlite/sqlite.ts',
+      'accounts/accounts.ts:2 imports storage/sqlite/sqlite.ts',
+      'accounts/accounts.ts:5 imports http/server.ts',
+      'accounts/accounts.ts:6 imports pages/pages.ts',
+      'accounts/accounts.ts:7 imports main.ts',
+      'accounts/accounts.ts:8 imports service.ts',
+      'accounts/accounts.ts:9 imports storage/sqlite/checkpoint-task.js',
     ])
   })
 
@@ -441,13 +479,13 @@ describe('allowed imports', () => {
 
   test('a circle is found, over several folders and with type imports only', () => {
     const sources = [
-      { file: 'users/users.ts', text: `import type { A } from '../lib/a.ts'\nimport { c } from './c.ts'` },
-      { file: 'lib/a.ts', text: `import type { B } from '../users/b.ts'` },
-      { file: 'users/b.ts', text: `import { users } from './users.ts'` },
-      { file: 'users/c.ts', text: `import { d } from '../lib/d.ts'` },
+      { file: 'accounts/accounts.ts', text: `import type { A } from '../lib/a.ts'\nimport { c } from './c.ts'` },
+      { file: 'lib/a.ts', text: `import type { B } from '../accounts/b.ts'` },
+      { file: 'accounts/b.ts', text: `import { users } from './accounts.ts'` },
+      { file: 'accounts/c.ts', text: `import { d } from '../lib/d.ts'` },
       { file: 'lib/d.ts', text: '' },
     ]
-    assert.deepEqual(findCircles(sources), [['lib/a.ts', 'users/b.ts', 'users/users.ts']])
+    assert.deepEqual(findCircles(sources), [['accounts/accounts.ts', 'accounts/b.ts', 'lib/a.ts']])
   })
 
   test('src/ has at most five loose files', () => {
@@ -468,12 +506,12 @@ describe('names and types', () => {
 
   test('a second definition is found, and a re-export is none', () => {
     const sources = [
-      { file: 'users/a.ts', text: 'export const createA = () => 1\nexport interface B {}' },
-      { file: 'oauth/a.ts', text: `export { createA } from '../users/a.ts'\n// export const createA = 2` },
+      { file: 'accounts/a.ts', text: 'export const createA = () => 1\nexport interface B {}' },
+      { file: 'oauth/a.ts', text: `export { createA } from '../accounts/a.ts'\n// export const createA = 2` },
       { file: 'http/b.ts', text: 'export type B = string\nconst createA = 3' },
       { file: 'http/c.ts', text: 'export async function* createA() {}' },
     ]
-    assert.deepEqual(findDoubleNames(sources), ['createA: users/a.ts, http/c.ts', 'B: users/a.ts, http/b.ts'])
+    assert.deepEqual(findDoubleNames(sources), ['createA: accounts/a.ts, http/c.ts', 'B: accounts/a.ts, http/b.ts'])
   })
 
   test('types are written down, and not derived from a function', () => {
@@ -487,7 +525,7 @@ describe('names and types', () => {
       'type Deps = Parameters<typeof createUsers>[0]',
       'const checked = (): { [Name in keyof Checks]: ReturnType<Checks[Name]> } => {}',
     ].join('\n')
-    assert.equal(findDugOutTypes({ file: 'users/a.ts', text }).length, 3)
+    assert.equal(findDugOutTypes({ file: 'accounts/a.ts', text }).length, 3)
   })
 
   test('the command line imports only types from the front doors of the domain', () => {
@@ -497,9 +535,9 @@ describe('names and types', () => {
 
   test('a value import of a command is found', () => {
     const text = [
-      `import type { User } from '../users/users.ts'`,
+      `import type { User } from '../accounts/accounts.ts'`,
       `import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,
-      `const { createUsers } = await import('../users/users.ts')`,
+      `const { createUsers } = await import('../accounts/accounts.ts')`,
     ].join('\n')
     assert.deepEqual(findLoadedDomain({ file: 'cli/x.ts', text }), [
       `cli/x.ts:2 import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,
@@ -518,7 +556,7 @@ describe('code that only one place may contain', () => {
 
     test(`${rule.title}: found in any other place`, () => {
       const text = `// ${rule.breach}\n\n${rule.breach}\n`
-      assert.deepEqual(findBreaches(rule, { file: 'users/email.ts', text }), [`users/email.ts:3 ${rule.breach}`])
+      assert.deepEqual(findBreaches(rule, { file: 'accounts/email.ts', text }), [`accounts/email.ts:3 ${rule.breach}`])
     })
 
     test(`${rule.title}: used in its own place`, () => {

@@ -114,7 +114,7 @@ describe('docs/inventory.md', () => {
   })
 
   test('algorithms that svc names itself are SHA-256 and AES-256-GCM, but for hashes of other systems and known passwords', () => {
-    const own = sources.filter(({ file }) => !/^users\/(?:foreign-hashes|blocklist)\//.test(file))
+    const own = sources.filter(({ file }) => !/^accounts\/passwords\/(?:foreign-hashes|blocklist)\//.test(file))
     const algorithms = own.flatMap(({ text }) => [...text.matchAll(ALGORITHM)].map(([, name = '']) => name))
     assert.deepEqual([...new Set(algorithms)].toSorted(), ['aes-256-gcm', 'sha256'])
   })

@@ -1,5 +1,5 @@
 import type { AccountEventName } from '../lib/account-event.ts'
-import type { User } from '../users/users.ts'
+import type { User } from '../accounts/accounts.ts'
 import type { CommandContext } from './command-context.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
 import { userToJson } from './user-output.ts'

@@ -1,7 +1,7 @@
 import { toTimestamp } from '../lib/time.ts'
 import type { LinkedIdentity } from '../oauth/oauth.ts'
 import type { AccountFactors } from '../second-factor/second-factors.ts'
-import type { User } from '../users/users.ts'
+import type { User } from '../accounts/accounts.ts'
 import { toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { User } from '../users/users.ts'
+import type { User } from '../accounts/accounts.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
-import type { User } from '../users/users.ts'
+import type { User } from '../accounts/accounts.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { confirm, requireTerminalOrYes, withYes, type YesOption } from './terminal/confirmation.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import type { ExportSummary } from '../users/users.ts'
+import type { ExportSummary } from '../accounts/accounts.ts'
 import { addCommand } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { printNotice } from './terminal/output.ts'

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { isUuid } from '../lib/uuid.ts'
-import type { User, UserFilter } from '../users/users.ts'
+import type { User, UserFilter } from '../accounts/accounts.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { printList } from './terminal/output.ts'

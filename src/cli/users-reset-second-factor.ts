@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import type { RemovedFactors, User } from '../users/users.ts'
+import type { RemovedFactors, User } from '../accounts/accounts.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { passkeyNamesOf } from './passkey-names.ts'

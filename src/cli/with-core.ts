@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { Core } from '../core.ts'
 import type { AccountEventName, AccountFacts } from '../lib/account-event.ts'
-import type { User } from '../users/users.ts'
+import type { User } from '../accounts/accounts.ts'
 import { printNotice } from './terminal/output.ts'
 
 export type { Core } from '../core.ts'

@@ -1,4 +1,4 @@
-import { requireBlocklistFile } from '../users/blocklist/blocklist-file.ts'
+import { requireBlocklistFile } from '../accounts/passwords/blocklist/blocklist-file.ts'
 import { parser } from './parsers.ts'
 
 /** What a password hash costs; memory in KiB. */

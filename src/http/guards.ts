@@ -3,6 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import type { RouteDeps } from './deps.ts'
 import type { RequestContext } from './request-context.ts'
 import { type HttpResponse, redirect } from './response.ts'
+import { withReturnTo } from './return-to.ts'
 import type { KeylessRoute, Route } from './route.ts'
 import { ACCOUNT_PATH } from './step-up.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
@@ -35,7 +36,7 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable }: Rout
       })
     }
     return after(findCurrentSession(context), (session) => {
-      if (!session) return redirect(loginPath(returnAfterLogin(route, context)))
+      if (!session) return redirect(withReturnTo('/auth/login', returnAfterLogin(route, context)))
       return route.handle(context, session)
     })
   },
@@ -44,8 +45,6 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable }: Rout
 /** Where a user goes who must log in before a request. */
 export const returnAfterLogin = (route: Route, context: RequestContext): string =>
   route.returnAfterLogin?.(context) ?? ACCOUNT_PATH
-
-const loginPath = (returnTo: string): string => `/auth/login?return_to=${encodeURIComponent(returnTo)}`
 
 const unusable = ({ cookies }: IncomingRequest): string =>
   cookies.repeated.length > 0

@@ -1,6 +1,6 @@
 import type { KnownBrowsers, RecognisedBrowser } from '../sign-in/known-browsers.ts'
 import type { StartOptions } from '../sessions/sessions.ts'
-import type { Notify } from '../users/account-notice.ts'
+import type { Notify } from '../accounts/account-notice.ts'
 import type { CookieWriter } from './cookie-writer.ts'
 import type { RequestContext } from './request-context.ts'
 

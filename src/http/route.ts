@@ -2,7 +2,7 @@ import type { AuthenticatedKey, Keep, Kept, Scope } from '../api-keys/api-keys.t
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { AppError } from '../lib/errors.ts'
 import type { AuthenticatedSession } from '../sessions/sessions.ts'
-import type { Refusal } from './browser/form-problems.ts'
+import type { Refusal } from './form-problems.ts'
 import type { RequestContext } from './request-context.ts'
 import type { ContentResponse, HttpResponse } from './response.ts'
 
@@ -37,14 +37,16 @@ export interface Documentation {
  * The kind of the route's responses, its errors included. `documentation` is a function where it is loaded with the
  * handler. `takesJson`: the body of a `POST` is JSON. `holdsToken`: the address of the page, or a field of it, is
  * the token of a link, which must not get into any `Referer`. `check`: what a proxy asks for about a request of another
- * application. No response of this kind sets a cookie; an error is JSON, or a page where the proxy shows it to people.
+ * application, which `isShownToPeople` where a browser navigates and the proxy passes the response on. No response of this kind sets a cookie; an error is JSON, or a page where the proxy shows it to people.
  * `answersScripts`: a request that accepts JSON and no page gets its errors in JSON.
  */
 type Kind =
   | { responseKind: 'html'; holdsToken?: true; answersScripts?: true }
   | { responseKind: 'json'; documentation: Documentation | (() => Promise<Documentation>); takesJson?: true }
   | { responseKind: 'asset' }
-  | { responseKind: 'check' }
+  | { responseKind: 'check'; isShownToPeople: IsShownToPeople }
+
+type IsShownToPeople = (context: RequestContext) => boolean
 
 /**
  * Each `POST` says how it is protected from other sites: by a CSRF token. `changes_nothing` is for a `POST` that only
@@ -144,5 +146,6 @@ export interface Destination {
   frequent?: boolean | undefined
   holdsToken?: boolean | undefined
   answersScripts?: boolean | undefined
+  isShownToPeople?: IsShownToPeople | undefined
   guard?: Route['guard'] | undefined
 }

@@ -5,19 +5,19 @@ import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { MakeInvited } from '../users/invitable-account.ts'
+import type { MakeInvited } from '../accounts/invitable-account.ts'
 import {
   findUserByEmail,
   findUserById,
   lockUserToChange,
   requireUserById,
   type UserRecord,
-} from '../users/user-store.ts'
-import type { Users } from '../users/users.ts'
+} from '../accounts/user-store.ts'
+import type { Users } from '../accounts/accounts.ts'
 import type { Links } from './issued-links.ts'
-import { requireEmail } from '../users/email.ts'
-import { requireRoles } from '../users/roles.ts'
-import { requireUsername } from '../users/username.ts'
+import { requireEmail } from '../accounts/email.ts'
+import { requireRoles } from '../accounts/roles.ts'
+import { requireUsername } from '../accounts/username.ts'
 
 /** Whom an operator invites. */
 export interface NewInvitation {

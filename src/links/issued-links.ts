@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import { findFormerEmails, releaseEmail } from '../users/email-store.ts'
+import { findFormerEmails, releaseEmail } from '../accounts/email-store.ts'
 import { DeadLinkError, hashToken, type Link, type LinkPurpose, NOT_ME_PURPOSES } from './link.ts'
 import {
   deleteLinksExpiredBefore,

@@ -1,7 +1,7 @@
 import { loadedOnDemand } from '../lib/on-demand.ts'
 import type { MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
-import { lockUserToChange } from '../users/user-store.ts'
+import { lockUserToChange } from '../accounts/user-store.ts'
 import type { EmailChangeRequests, EmailChangeRequestsDeps } from './email-change-requests.ts'
 import type { EmailChanges, EmailChangesDeps } from './email-changes.ts'
 import type { Entries, EntriesDeps } from './entry.ts'

@@ -4,8 +4,8 @@ import { LIMITED_LOGINS_OF_ACCOUNT, type LimitedLoginsOfAccount } from '../lib/l
 import { type Clock, monotonicClock } from '../lib/time.ts'
 import type { Mail, MailRequest } from '../mail/mail.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { Notify } from '../users/account-notice.ts'
-import { findUserByEmail } from '../users/user-store.ts'
+import type { Notify } from '../accounts/account-notice.ts'
+import { findUserByEmail } from '../accounts/user-store.ts'
 import type { MailLimits } from './mail-limits.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -1,6 +1,6 @@
 import type { Database } from '../storage/database.ts'
-import type { HasPassword } from '../users/usable-password.ts'
-import { findUserById, type UserRecord } from '../users/user-store.ts'
+import type { HasPassword } from '../accounts/passwords/usable-password.ts'
+import { findUserById, type UserRecord } from '../accounts/user-store.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentitiesOfUser } from './identity-store.ts'
 

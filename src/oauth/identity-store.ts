@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import { updateUpdatedAt } from '../users/user-store.ts'
+import { updateUpdatedAt } from '../accounts/user-store.ts'
 
 /** A connection between a provider account and a user. */
 export interface Identity {

@@ -1,11 +1,11 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
 import { isUniqueViolation, type Transaction } from '../storage/database.ts'
+import { type ProviderProof, type ProviderFactor, proofOfProvider } from './provider-factor.ts'
 import { type ConnectDeps, linkedEvent } from './connect.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentity, insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile } from './profile.ts'
-import { type ProviderFactor, type ProviderProof, proofOfProvider } from './provider-factor.ts'
 
 /** An account at a provider, whose owner has just signed in there. */
 export interface OfferedProvider {

@@ -3,7 +3,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { lockUser } from '../users/user-store.ts'
+import { lockUser } from '../accounts/user-store.ts'
 import type { LinkRequest, PendingLink } from './authorization-flow.ts'
 import { type SignInProblem, signInProblem } from './errors.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Transaction } from '../storage/database.ts'
-import { findUserById } from '../users/user-store.ts'
-import type { MarkVerified } from '../users/verified-email.ts'
+import { findUserById } from '../accounts/user-store.ts'
+import type { MarkVerified } from '../accounts/verified-email.ts'
 import type { ProviderProfile } from './profile.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import { updateUpdatedAt } from '../users/user-store.ts'
+import { updateUpdatedAt } from '../accounts/user-store.ts'
 import type { Passkey } from './passkey.ts'
 
 interface PasskeyRow {

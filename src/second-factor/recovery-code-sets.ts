@@ -2,7 +2,7 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import type { Passwords } from '../users/passwords.ts'
+import type { Passwords } from '../accounts/passwords/passwords.ts'
 import { newRecoveryCodes, showRecoveryCode } from './recovery-code.ts'
 import { deleteRecoveryCodes, findNewestRecoveryCode, insertRecoveryCode } from './recovery-code-store.ts'
 

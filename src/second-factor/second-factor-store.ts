@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import { updateUpdatedAt } from '../users/user-store.ts'
+import { updateUpdatedAt } from '../accounts/user-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
 import { deleteRecoveryCodes } from './recovery-code-store.ts'
 

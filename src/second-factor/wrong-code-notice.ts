@@ -2,7 +2,7 @@ import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import { countWithin } from '../storage/counters.ts'
 import type { Database } from '../storage/database.ts'
-import type { Notify } from '../users/account-notice.ts'
+import type { Notify } from '../accounts/account-notice.ts'
 
 /** So many wrong codes are no slip of the finger. */
 const TOLD_AT = 3

@@ -5,8 +5,8 @@ import type { Clock } from '../lib/time.ts'
 import type { AuthenticationMethod, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isSpent, spendToken } from '../storage/used-tokens.ts'
-import { lockSignInGeneration } from '../users/sign-in-generation-store.ts'
-import { lockUser, type UserRecord } from '../users/user-store.ts'
+import { lockSignInGeneration } from '../accounts/sign-in-generation-store.ts'
+import { lockUser, type UserRecord } from '../accounts/user-store.ts'
 import type { WayIn } from './entry-policy.ts'
 
 const LIFETIME_MS = 600_000

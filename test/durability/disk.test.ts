@@ -2,12 +2,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Person } from '../support/client/accounts.ts'
-import { logIn, newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { type Person, logIn, newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
 import {
   assertCanLogIn,
   assertErrorPage,
@@ -15,16 +13,14 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../support/client/assertions.ts'
-import type { Answer } from '../support/client/user-agent.ts'
-import { createUserAgent } from '../support/client/user-agent.ts'
+import { type Answer, createUserAgent } from '../support/client/user-agent.ts'
 import { databasePath, openDatabaseFile } from '../support/database/database-file.ts'
 import { canMount, runSvc, spawnSvc } from '../support/service/command.ts'
-import type { Disk } from '../support/service/disk.ts'
-import { watchDisk } from '../support/service/disk.ts'
-import type { ServiceProcess } from '../support/service/service-process.ts'
-import { startServiceProcess } from '../support/service/service-process.ts'
+import { type Disk, watchDisk } from '../support/service/disk.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { eventually, within } from '../support/wait.ts'
+import path from 'node:path'
 
 const startOn = (disk: Disk, t: Parameters<typeof watchDisk>[0]['t'], env: Record<string, string> = {}) =>
   startServiceProcess({

@@ -9,8 +9,8 @@ import {
   releaseEmail,
   reserveEmail,
   updateEmail,
-} from '../../src/users/email-store.ts'
-import { deleteUser, findUserById, insertUser, type UserRecord } from '../../src/users/user-store.ts'
+} from '../../src/accounts/email-store.ts'
+import { deleteUser, findUserById, insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newUser } from './rows.ts'
 

@@ -15,9 +15,9 @@ import {
   lockIdentity,
 } from '../../src/oauth/identity-store.ts'
 import { isUniqueViolation } from '../../src/storage/database.ts'
-import { markEmailVerified, takeOverUser } from '../../src/users/email-proof-store.ts'
-import { insertPasswordHash } from '../../src/users/password-hash-store.ts'
-import { deleteUser, findUserById, insertUser, type UserRecord } from '../../src/users/user-store.ts'
+import { markEmailVerified, takeOverUser } from '../../src/accounts/email-proof-store.ts'
+import { insertPasswordHash } from '../../src/accounts/passwords/password-hash-store.ts'
+import { deleteUser, findUserById, insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newUser, T0 } from './rows.ts'
 

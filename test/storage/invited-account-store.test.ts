@@ -1,8 +1,8 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { enterInvitedUser, makeUserInvited } from '../../src/users/invited-account-store.ts'
-import { findUserById, insertUser, type UserRecord } from '../../src/users/user-store.ts'
+import { enterInvitedUser, makeUserInvited } from '../../src/accounts/invited-account-store.ts'
+import { findUserById, insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newUser, T0 } from './rows.ts'
 

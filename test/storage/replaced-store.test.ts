@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { deleteReplacedSessions, findReplacedSession, replaceSession } from '../../src/sessions/replaced-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
 import { deleteSession, findSession, insertSession } from '../../src/sessions/session-store.ts'
-import { deleteUser, insertUser } from '../../src/users/user-store.ts'
+import { deleteUser, insertUser } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newSession, newUser, T0 } from './rows.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { KeyRecord } from '../../src/sessions/keys/key-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
-import type { UserRecord } from '../../src/users/user-store.ts'
+import type { UserRecord } from '../../src/accounts/user-store.ts'
 import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'
 
 /** Later than any 32-bit number. */

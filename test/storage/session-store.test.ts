@@ -19,7 +19,7 @@ import {
   deleteSessionsOfUser,
   findSessionsOfUser,
 } from '../../src/sessions/user-sessions-store.ts'
-import { insertUser, type UserRecord } from '../../src/users/user-store.ts'
+import { insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { NO_DEADLINE, newKey, newSession, newUser, T0 } from './rows.ts'
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '../../src/sessions/session.ts'
 import { deleteSession, findSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { insertUser } from '../../src/users/user-store.ts'
+import { insertUser } from '../../src/accounts/user-store.ts'
 import { freshDatabase, testOnPostgres } from './databases.ts'
 import { NO_DEADLINE, newSession, newUser, T0 } from './rows.ts'
 

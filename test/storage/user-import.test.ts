@@ -7,9 +7,9 @@ import { systemClock } from '../../src/lib/time.ts'
 import { findConnected, insertIdentities } from '../../src/oauth/identity-transfer-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { openStaging } from '../../src/storage/staging.ts'
-import { createUserExport } from '../../src/users/export/export.ts'
-import { createEmailDomains } from '../../src/users/email-domains.ts'
-import { createUserImport } from '../../src/users/import/import.ts'
+import { createUserExport } from '../../src/accounts/export/export.ts'
+import { createEmailDomains } from '../../src/accounts/email-domains.ts'
+import { createUserImport } from '../../src/accounts/import/import.ts'
 import { freshDatabase } from './databases.ts'
 
 const importInto = (db: Database, told: string[] = []) => ({

@@ -1,10 +1,10 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { assignPositions, findLastPosition } from '../../src/directory/position-store.ts'
-import { listUserIds } from '../../src/directory/user-list.ts'
+import { assignPositions, findLastPosition } from '../../src/accounts/directory/position-store.ts'
+import { listUserIds } from '../../src/accounts/directory/user-list.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { deleteUser, insertUser } from '../../src/users/user-store.ts'
+import { deleteUser, insertUser } from '../../src/accounts/user-store.ts'
 import { freshDatabase, testOnPostgres } from './databases.ts'
 import { newUser, T0 } from './rows.ts'
 

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findSession, insertSession } from '../../src/sessions/session-store.ts'
-import { insertPasswordHash, replacePasswordHash, updatePasswordHash } from '../../src/users/password-hash-store.ts'
+import {
+  insertPasswordHash,
+  replacePasswordHash,
+  updatePasswordHash,
+} from '../../src/accounts/passwords/password-hash-store.ts'
 import {
   deleteUser,
   findUserByEmail,
@@ -14,9 +18,9 @@ import {
   updateDisabled,
   updateRoles,
   updateUsername,
-} from '../../src/users/user-store.ts'
-import { markEmailVerified } from '../../src/users/email-proof-store.ts'
-import { findUsers } from '../../src/users/user-list-store.ts'
+} from '../../src/accounts/user-store.ts'
+import { markEmailVerified } from '../../src/accounts/email-proof-store.ts'
+import { findUsers } from '../../src/accounts/user-list-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newSession, newUser, T0 } from './rows.ts'
 

@@ -1,8 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { createLog } from '../../src/lib/log.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { findAttempts, recordAttempt } from '../../src/webhooks/attempt-store.ts'

@@ -1,5 +1,4 @@
-import type { TestContext } from 'node:test'
-import { after } from 'node:test'
+import { type TestContext, after } from 'node:test'
 
 type Undo = () => unknown
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { parsePasswordHash as parse } from '../../src/users/foreign-hashes/foreign-hashes.ts'
+import { parsePasswordHash as parse } from '../../src/accounts/passwords/foreign-hashes/foreign-hashes.ts'
 import { KNOWN_HASHES } from '../support/hashes/known-hashes.ts'
 
 const parsePasswordHash = (text: string) => parse(text, 2 ** 30)

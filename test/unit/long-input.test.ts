@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { readEmail } from '../../src/lib/email-address.ts'
-import { accountNames, consistsOfName } from '../../src/users/password-names.ts'
+import { accountNames, consistsOfName } from '../../src/accounts/passwords/password-names.ts'
 
 /** The maximum length of a form. */
 const LENGTH = 16_000

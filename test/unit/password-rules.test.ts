@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { siteNames } from '../../src/users/password-names.ts'
-import { createPasswordRules } from '../../src/users/password-rules.ts'
+import { siteNames } from '../../src/accounts/passwords/password-names.ts'
+import { createPasswordRules } from '../../src/accounts/passwords/password-rules.ts'
 
 const rulesFor = (names: string[]) => createPasswordRules({ siteNames: names, minLength: 8 })
 const requireGoodPassword = rulesFor(siteNames('https://www.acme-shop.co.example:8443', 'Blue Kettle'))
@@ -132,7 +132,7 @@ describe('a new password', () => {
 })
 
 test('the list holds far more than the 3,000 commonest of eight characters and more', async () => {
-  const file = new URL('../../src/users/common-passwords.txt', import.meta.url)
+  const file = new URL('../../src/accounts/passwords/common-passwords.txt', import.meta.url)
   const listed = readFileSync(file, 'utf8')
     .split('\n')
     .filter((password) => password.length >= 8)

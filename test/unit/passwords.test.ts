@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { createPasswords } from '../../src/users/passwords.ts'
+import { createPasswords } from '../../src/accounts/passwords/passwords.ts'
 import { OWASP_COST } from '../support/hashes/costs.ts'
 import { eventually } from '../support/wait.ts'
 

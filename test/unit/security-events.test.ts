@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Transaction } from '../../src/storage/database.ts'
-import { SECURITY_EVENTS, type SecurityEvent } from '../../src/users/security-event-table.ts'
-import { createSecurityEvents } from '../../src/users/security-events.ts'
+import { SECURITY_EVENTS, type SecurityEvent } from '../../src/accounts/security-event-table.ts'
+import { createSecurityEvents } from '../../src/accounts/security-events.ts'
 
 const transaction = {} as Transaction
 const facts = { userId: 'ada', sessionId: 'own', sinceMs: 7 }

@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { requireUsername, usernameFrom, usernamesFor } from '../../src/users/username.ts'
+import { requireUsername, usernameFrom, usernamesFor } from '../../src/accounts/username.ts'
 
 const names: Record<string, string | undefined> = {
   ada: 'ada',

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Staging } from '../../storage/staging.ts'
-import type { UserImport } from '../../users/users.ts'
+import type { UserImport } from '../../accounts/accounts.ts'
 import type { Core } from '../with-core.ts'
 import type { Format, Loss } from './from/format.ts'
 import { type IdsFile, openIdsFile } from './ids-file.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Staging } from '../../storage/staging.ts'
-import type { ImportedUser } from '../../users/users.ts'
+import type { ImportedUser } from '../../accounts/accounts.ts'
 import type { Loss } from './from/format.ts'
 import type { Item } from './item.ts'
 import { fieldOfKey, keysOf } from './user-keys.ts'

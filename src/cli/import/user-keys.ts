@@ -1,4 +1,4 @@
-import type { ImportedUser } from '../../users/users.ts'
+import type { ImportedUser } from '../../accounts/accounts.ts'
 
 /** What no two users of a file may have in common, as one text each. Emails and ids are the same in any case. */
 export const keysOf = ({ sourceId, email, username, identities }: ImportedUser): string[] => [

@@ -1,5 +1,5 @@
 import type { Staging } from '../../storage/staging.ts'
-import type { ImportedUser, UserImport } from '../../users/users.ts'
+import type { ImportedUser, UserImport } from '../../accounts/accounts.ts'
 import type { IdsFile } from './ids-file.ts'
 import { usernameKey } from './user-keys.ts'
 

@@ -10,8 +10,7 @@ import {
   assertRedirect,
   assertSignedIn,
 } from '../../support/client/assertions.ts'
-import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type Answer, type UserAgent, createUserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
 
 const ONE = randomBytes(32).toString('hex')

@@ -1,8 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import net from 'node:net'
-import type { TestContext } from 'node:test'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { connectRaw, type RawConnection } from '../../support/network/raw-connection.ts'
 import { runSvc } from '../../support/service/command.ts'
 import { startMeteredProcess } from '../../support/service/metrics.ts'

@@ -7,8 +7,7 @@ import { createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { databaseChoice } from '../../support/database/database-choice.ts'
 import { loggedRequest } from '../../support/service/request-log.ts'
-import type { Service } from '../../support/service/service.ts'
-import { startService } from '../../support/service/service.ts'
+import { type Service, startService } from '../../support/service/service.ts'
 
 /** Makes the following statements fail in the database with an unexpected error that contains values. */
 const TROUBLES = {

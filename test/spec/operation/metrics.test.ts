@@ -2,11 +2,17 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import net from 'node:net'
 import { describe, test } from 'node:test'
 import { LOGIN_OUTCOMES, PASSKEY_OUTCOMES } from '../../../src/http/request-metrics.ts'
-import type { Person } from '../../support/client/accounts.ts'
-import { currentUser, logIn, newAgent, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
+import {
+  type Person,
+  currentUser,
+  logIn,
+  newAgent,
+  newPerson,
+  signedUp,
+  signUp,
+} from '../../support/client/accounts.ts'
 import { assertErrorPage, assertSignedIn } from '../../support/client/assertions.ts'
 import { createUserAgent, urlEncoded } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
@@ -27,6 +33,7 @@ import { startServiceProcess } from '../../support/service/service-process.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { eventually } from '../../support/wait.ts'
+import net from 'node:net'
 
 const OPERATE = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8')
 const REQUESTS = 'svc_http_request_duration_seconds_count'

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { readConfig } from '../../../src/config/config.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'
@@ -15,6 +13,7 @@ import { type Service, startService } from '../../support/service/service.ts'
 import { startServiceProcess } from '../../support/service/service-process.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import path from 'node:path'
 
 const secret = randomBytes(32).toString('hex')
 const BEGIN = 'svc: warning: '

@@ -1,12 +1,19 @@
 // Runs on PostgreSQL.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards } from '../../support/cleanup.ts'
-import type { Person } from '../../support/client/accounts.ts'
-import { currentUser, loggedIn, logIn, logOut, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
+import {
+  type Person,
+  currentUser,
+  loggedIn,
+  logIn,
+  logOut,
+  newAgent,
+  newPerson,
+  signedUp,
+} from '../../support/client/accounts.ts'
 import { assertCanLogIn, assertCannotLogIn, assertSignedIn } from '../../support/client/assertions.ts'
 import { createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
 import { databaseChoice } from '../../support/database/database-choice.ts'

@@ -1,12 +1,16 @@
 // Runs on PostgreSQL.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { currentUser, signedUp } from '../../support/client/accounts.ts'
 import { openDatabase } from '../../support/database/database.ts'
-import type { Delivery, WebhookReceiver } from '../../support/network/webhook-receiver.ts'
-import { silence, startWebhookReceiver, status } from '../../support/network/webhook-receiver.ts'
+import {
+  type Delivery,
+  type WebhookReceiver,
+  silence,
+  startWebhookReceiver,
+  status,
+} from '../../support/network/webhook-receiver.ts'
 import { at, eachRound, inTurn, startReplicaProcesses } from '../../support/service/replicas.ts'
 import type { LogLine } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'

@@ -1,11 +1,12 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { currentUser, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertCanLogIn } from '../../support/client/assertions.ts'
-import type { Answering, Delivery, WebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import {
+  type Answering,
+  type Delivery,
+  type WebhookReceiver,
   flood,
   redirectTo,
   silence,

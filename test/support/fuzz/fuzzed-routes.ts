@@ -23,14 +23,16 @@ export interface Member {
   enum?: unknown[]
 }
 
-const HTTP = path.join(import.meta.dirname, '../../../src/http')
+const SOURCE = path.join(import.meta.dirname, '../../../src')
 
 /** Of the callback of a provider. */
 const OF_PROVIDERS = ['state', 'code', 'iss', 'error', 'user', 'intent']
 
 /** Every name that a handler reads from a form or a query. */
 export const fieldNames = (): string[] => {
-  const sources = globSync('**/*.ts', { cwd: HTTP }).map((file) => readFileSync(path.join(HTTP, file), 'utf8'))
+  const sources = globSync('{http,web,api}/**/*.ts', { cwd: SOURCE }).map((file) =>
+    readFileSync(path.join(SOURCE, file), 'utf8'),
+  )
   const found = sources.flatMap((text) => [...text.matchAll(/\b(?:form|query)\.get\('(\w+)'\)/g)])
   return [...new Set([...found.map(([, name = '']) => name), ...OF_PROVIDERS])].toSorted()
 }

@@ -1,7 +1,7 @@
 import { createCookieTable } from '../../../src/http/cookies.ts'
 import type { RouteDeps } from '../../../src/http/deps.ts'
 import type { Route } from '../../../src/http/route.ts'
-import { createRoutes } from '../../../src/http/routes.ts'
+import { createRoutes } from '../../../src/web/routes.ts'
 import { createFrame } from '../../../src/pages/site/frame.ts'
 
 const frame = createFrame({ appName: 'Any', logoUrl: undefined, accentColor: '#0f6b5c' })

@@ -1,0 +1,63 @@
+import { AppError } from '../lib/errors.ts'
+import { type FieldProblem, type FormProblem, type LockedCodes, isFieldProblem } from '../pages/site/form-view.ts'
+import { EMAIL_NOT_ASCII } from '../accounts/email.ts'
+import { DOMAIN_REFUSED } from '../accounts/email-domains.ts'
+import { PASSWORD_TOO_SHORT } from '../accounts/passwords/password-rules.ts'
+import { statusOf } from './errors.ts'
+import type { RequestContext } from './request-context.ts'
+import { type HttpResponse, page } from './response.ts'
+import { limitedLogins } from './login-limits.ts'
+
+/** Why a form was refused. */
+export interface Refusal {
+  /** By field name. */
+  errors: Record<string, FieldProblem>
+  problem: FormProblem | undefined
+}
+
+const fieldErrors = (error: AppError): Record<string, FieldProblem> => {
+  const errors: Record<string, FieldProblem> = {}
+  for (const { field, reason, values } of [error, ...error.others]) {
+    if (field && isFieldProblem(reason)) errors[field] = reason
+    if (field && reason === DOMAIN_REFUSED) errors[field] = { acceptedDomains: values }
+    if (field && reason === EMAIL_NOT_ASCII) errors[field] = { asciiForm: values[0] ?? '' }
+    if (field && reason === PASSWORD_TOO_SHORT) errors[field] = { minLength: Number(values[0]) }
+  }
+  return errors
+}
+
+/** Wrong codes have one reason, and two fields. */
+const inField = (errors: Refusal['errors'], { form }: Pick<RequestContext, 'form'>): Refusal['errors'] => {
+  const { code, ...others } = errors
+  if (!code || !form.get('recovery_code')?.trim()) return errors
+  return { ...others, recovery_code: code === 'code_wrong' ? 'recovery_code_wrong' : code }
+}
+
+const formProblem = (error: AppError, requestId: string): FormProblem | undefined => {
+  const { code, reason, values, retryAfterSeconds = 1 } = error
+  if (reason === 'credentials_wrong') return { kind: 'credentials_wrong' }
+  if (reason === 'busy') return { kind: 'busy', retryAfterSeconds, requestId }
+  if (reason === 'codes_locked') return { kind: 'codes_locked', where: values[0] as LockedCodes, requestId }
+  const of = limitedLogins(error)
+  if (of) return { kind: 'login_limited', of, retryAfterSeconds, requestId }
+  return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined
+}
+
+/**
+ * Runs the action of a form. A refusal that the user can correct shows the form again, with the status of the refusal;
+ * other errors are thrown.
+ */
+export const orShowAgain = async (
+  context: RequestContext,
+  action: () => Promise<HttpResponse>,
+  showAgain: (refusal: Refusal) => string | Promise<string>,
+): Promise<HttpResponse> => {
+  try {
+    return await action()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const refusal = { errors: inField(fieldErrors(error), context), problem: formProblem(error, context.requestId) }
+    if (!refusal.problem && Object.keys(refusal.errors).length === 0) throw error
+    return page(statusOf(error.code), await showAgain(refusal), error.retryAfterSeconds)
+  }
+}

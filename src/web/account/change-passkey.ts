@@ -1,0 +1,54 @@
+import { AppError } from '../../lib/errors.ts'
+import type { AccountView } from '../../pages/account/account-view.ts'
+import type { AuthenticatedSession } from '../../sessions/session.ts'
+import type { PageDeps } from '../../http/deps.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, redirect } from '../../http/response.ts'
+import { readReturnTo } from '../../http/return-to.ts'
+import type { ShowAgain } from '../../http/route.ts'
+import { doneOnAccount } from '../site/done.ts'
+import { orShowAgain, type Refusal } from '../../http/form-problems.ts'
+
+/** `POST /auth/account/passkeys`: renames or removes one. A name that is refused is shown again. */
+export const createChangePasskey =
+  (deps: PageDeps, showAgain: ShowAgain<[AuthenticatedSession]>) =>
+  (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> =>
+    orShowAgain(
+      context,
+      () => change(deps, context, session),
+      async (refusal) => showAgain(context, refusal, session),
+    )
+
+const change = async (
+  deps: PageDeps,
+  context: RequestContext,
+  session: AuthenticatedSession,
+): Promise<HttpResponse> => {
+  const { passkeys, accountLog } = deps
+  const { form } = context
+  const id = form.get('passkey_id')
+  if (!id) throw new AppError('invalid_request', 'Say which passkey: passkey_id.', { field: 'passkey_id' })
+  const { userId, sessionId } = session
+  const isRemoval = form.get('remove') === '1'
+  const name = form.get('name')
+  if (!isRemoval && name === undefined) {
+    throw new AppError('invalid_request', 'Say what to do: name, or remove=1.', { field: 'name' })
+  }
+  const returnTo = readReturnTo(context, deps, undefined)
+  const event = isRemoval ? 'passkey_remove' : 'passkey_rename'
+  await accountLog.recordOutcome(context, { event, userId, sessionId }, async (facts) => {
+    await (isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name, context))
+    // Not before: it is any text until then.
+    facts.passkeyId = id
+  })
+  const path = doneOnAccount(deps, context, userId, isRemoval ? 'passkey_removed' : 'passkey_renamed')
+  return redirect(returnTo ?? path)
+}
+
+/** What the account page then shows. */
+export const refusedName = (
+  { form }: RequestContext,
+  { errors }: Refusal,
+): Pick<AccountView, 'refusedPasskeyName'> => ({
+  refusedPasskeyName: { id: form.get('passkey_id') ?? '', name: form.get('name') ?? '', problem: errors.name },
+})

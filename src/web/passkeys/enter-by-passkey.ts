@@ -1,0 +1,88 @@
+import { AppError } from '../../lib/errors.ts'
+import type { AddedPasskey, CheckedRegistration } from '../../passkeys/registration.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { PageDeps } from '../../http/deps.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { HttpResponse } from '../../http/response.ts'
+import { createAskedFactor } from '../sign-in/asked-factor.ts'
+import { returnToOf } from '../sign-in/asking-browser.ts'
+import { findSessionsBeside } from '../sign-in/link-token.ts'
+import { createOtherWaysIn } from '../sign-in/other-ways-in.ts'
+import { completeSignIn } from '../sign-in/complete-sign-in.ts'
+import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
+import type { Connectable } from '../../links/entry-table.ts'
+import { ENTRY_EVENTS } from '../../links/link.ts'
+import type { LinkToPasskey } from './named-link.ts'
+import { added } from './passkey-answer.ts'
+
+/**
+ * A user who has followed a link has made a passkey in place of a password: one transaction uses the link up, changes
+ * the account as with a provider, adds the passkey, and starts a session.
+ */
+export const createEnterByPasskey = (deps: PageDeps) => {
+  const { recovery, accountLog } = deps
+  const askedFactor = createAskedFactor(deps)
+  const otherWaysIn = createOtherWaysIn(deps)
+
+  const codesPath = (context: RequestContext, userId: string, { recoveryCodes: codes }: AddedPasskey, path: string) =>
+    codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: path, done: 'passkey_added' }) : path
+
+  const enterBy = async (
+    context: RequestContext,
+    named: LinkToPasskey,
+    check: () => Promise<CheckedRegistration>,
+    facts: EventFacts,
+  ): Promise<HttpResponse> => {
+    const { link, userId } = named
+    const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
+    const factor = await askedFactor.prove(
+      context,
+      await recovery.entry.findAsked({ link, isOwnSession }),
+      textsOf(context),
+    )
+    const checked = await check()
+    let stored: AddedPasskey | undefined
+    const chosen: Connectable = {
+      proof: 'link',
+      method: 'passkey',
+      // The link has come to this address.
+      verifiedEmail: { shown: link.emailLower, lower: link.emailLower },
+      async connect(transaction) {
+        stored = await checked.apply(transaction)
+      },
+    }
+    const { grant, apply: also } = await recovery.entry.check({ link, chosen, isOwnSession, factor, caller: context })
+    const signIn = { way: 'recovery', grant, facts, also, browser: 'silent' } as const
+    const returnTo = returnToOf(deps, context, link)
+    const response = await completeSignIn(deps, context, {
+      ...signIn,
+      returnTo: async () => {
+        const path = await otherWaysIn.before(userId, returnTo)
+        return stored ? codesPath(context, userId, stored, path) : path
+      },
+    })
+    if (!response || !stored || !('redirect' in response)) throw noEntry()
+    accountLog.record(context, { event: 'passkey_add', userId, passkeyId: stored.passkey.id })
+    return added(stored.passkey, response.redirect)
+  }
+  return (
+    context: RequestContext,
+    link: LinkToPasskey,
+    check: () => Promise<CheckedRegistration>,
+  ): Promise<HttpResponse> => {
+    const event: EventFacts = { event: ENTRY_EVENTS[link.purpose], method: 'passkey', userId: link.userId }
+    return accountLog.recordOutcome(context, event, (facts) => enterBy(context, link, check, facts))
+  }
+}
+
+/** The members of the body that are text, as the fields of a form. */
+const textsOf = ({ json }: RequestContext) => ({
+  get(name: string): string | undefined {
+    const value = json[name]
+    if (typeof value === 'string' || value === undefined) return value
+    return JSON.stringify(value)
+  },
+})
+
+/** The account is disabled, or was deleted since the link was read. */
+const noEntry = (): AppError => new AppError('forbidden', 'This account cannot be entered now.', { reason: 'disabled' })
