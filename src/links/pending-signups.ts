@@ -34,7 +34,7 @@ interface NewSignupLink {
 }
 
 /** The request for a message about a signup. Its details are sealed: they hold the token. */
-export const signupRequest = ({ to, link, token, userAgent }: NewSignupLink): MailRequest => ({
+const signupRequest = ({ to, link, token, userAgent }: NewSignupLink): MailRequest => ({
   purpose: 'signup',
   to,
   details: {
@@ -57,7 +57,7 @@ interface SignupMessageDeps {
  * The message for a signup: the link, or to an address that has an account, one that says so. Undefined where a newer
  * link has replaced this one.
  */
-export const prepareSignupMessage = async (
+const prepareSignupMessage = async (
   { clock, baseUrl, links }: SignupMessageDeps,
   transaction: Transaction,
   { to, details, expiresAtMs }: MailRequest,

@@ -17,7 +17,7 @@ import type { Mail } from '../mail/mail.ts'
 import type { MailLimits } from './mail-limits.ts'
 
 /** `off`: no messages. `required`: no session before the email is verified. */
-export type VerificationMode = 'off' | 'optional' | 'required'
+type VerificationMode = 'off' | 'optional' | 'required'
 
 /** The browser that asks for a message. */
 export interface AskingBrowser {
@@ -29,7 +29,7 @@ export interface AskingBrowser {
   returnTo?: string | undefined
 }
 
-export interface VerificationMessageDeps {
+interface VerificationMessageDeps {
   clock: Clock
   baseUrl: string
   mode: VerificationMode
@@ -40,7 +40,7 @@ export interface VerificationMessageDeps {
 }
 
 /** Writes a message with a link to an address that is not verified, within the limits. */
-export const createVerificationMessage =
+const createVerificationMessage =
   ({ clock, baseUrl, mode, lifetimeMs, links, limits, mail }: VerificationMessageDeps) =>
   async (transaction: Transaction, user: UserRecord, browser: AskingBrowser, isProved: boolean): Promise<void> => {
     if (mode === 'off' || !mail.isOn) return

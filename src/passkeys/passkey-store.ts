@@ -115,11 +115,6 @@ export const deletePasskeysSince = async (
   return newer.map(({ name }) => name)
 }
 
-export const countPasskeysOfUser = async (db: Queries, userId: string): Promise<number> => {
-  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM passkeys WHERE user_id = ?', userId)
-  return row?.count ?? 0
-}
-
 /** What authenticators know the user by: random, and kept for as long as the account is there (section 14.6.1). */
 export const findUserHandle = async (db: Queries, userId: string): Promise<string | undefined> => {
   const row = await db.get<{ user_handle: string | null }>('SELECT user_handle FROM users WHERE id = ?', userId)

@@ -1,6 +1,7 @@
+import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { findSetUpsAfter, replaceSealedSecret, type SealedSecret } from './one-time-code-store.ts'
-import type { SecretSealing } from './secret-sealing.ts'
+import { createSecretSealing } from './secret-sealing.ts'
 
 /** Few enough that a transaction is short, and other requests have their turn. */
 const BATCH = 200
@@ -13,7 +14,15 @@ export interface SecretResealing {
   count(queries: Queries, sinceMs?: number): Promise<number>
 }
 
-export const createSecretResealing = ({ db, sealing }: { db: Database; sealing: SecretSealing }): SecretResealing => {
+export const createSecretResealing = ({
+  db,
+  rootSecret,
+}: {
+  db: Database
+  rootSecret: RootSecret
+}): SecretResealing => {
+  const sealing = createSecretSealing(rootSecret)
+
   /** Calls `visit` with each batch of those that the current root secret does not open and the previous one does. */
   const eachBatch = async (
     queries: Queries,

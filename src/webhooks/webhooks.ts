@@ -18,7 +18,6 @@ export type { DeliveryAttempt } from './attempt-store.ts'
 export type { DeliveryOutcome } from './delivery-outcome.ts'
 export type { OutboxEvent } from './outbox-event.ts'
 export type { OutboxLoad } from './outbox-store.ts'
-export type { WebhookSettings } from './webhook-settings.ts'
 
 /** Tells the application what happened to users, through an outbox in the database (CONTRACT.md 6). */
 export interface Webhooks {
