@@ -271,7 +271,7 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
 const loadSecretRotation = async (deps: OnDemandDeps): Promise<SecretRotation> => {
   const [{ createSecretRotation }, { createSecretResealing }] = await Promise.all([
     import('./sessions/keys/secret-rotation.ts'),
-    import('./second-factor/secret-resealing.ts'),
+    import('./second-factor/secret-sealing.ts'),
   ])
   return createSecretRotation({ ...deps, appSecrets: createSecretResealing(deps) })
 }

@@ -13,28 +13,34 @@ import type { TakeOver } from '../accounts/take-over.ts'
 import type { HasPassword } from '../accounts/passwords/usable-password.ts'
 import type { Users } from '../accounts/accounts.ts'
 import type { MarkVerified } from '../accounts/verified-email.ts'
-import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
+import {
+  type AuthorizationFlow,
+  type LinkRequest,
+  type NewAuthorizationFlow,
+  type PendingLink,
+  createAuthorizationFlows,
+  FLOW_LIFETIME_MS,
+  type ReadState,
+} from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
-import type { ExistingAccount } from './existing-account.ts'
+import type { ExistingAccount, SignInResult } from './sign-in.ts'
 import type { AccountProof } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
-import type { OfferedProvider } from './offer.ts'
+import type { OfferedProvider } from './connect.ts'
 import type { ProviderProfile } from './profile.ts'
 import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
 import type { FirstSigner } from './first-sign-in.ts'
 import { createProviderFactor, type ProviderFactor } from './provider-factor.ts'
-import type { SignInResult } from './sign-in.ts'
-import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
 export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 export type { Disconnection, LinkedIdentity } from './disconnection.ts'
-export type { ExistingAccount } from './existing-account.ts'
+export type { ExistingAccount } from './sign-in.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
 export type { ProviderProfile } from './profile.ts'
-export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
+export { FLOW_LIFETIME_MS, type ReadState } from './authorization-flow.ts'
 
 /** Sign-in with external providers. `browserSecret`, in a cookie, binds states and link requests to one browser. */
 export interface OAuth {
@@ -130,7 +136,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   )
 
   const loadSignIns = once(async (): Promise<ProviderSignIns> => {
-    const { createProviderSignIns } = await import('./provider-sign-ins.ts')
+    const { createProviderSignIns } = await import('./sign-in.ts')
     return createProviderSignIns({ ...deps, ...pendingLinks, factorOf, labelOf, providerNames })
   })
   const { requireLinkedProvider, ...signIns } = signInsOnDemand(loadSignIns)

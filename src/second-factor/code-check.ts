@@ -7,14 +7,40 @@ import type { Notify } from '../accounts/account-notice.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import type { FactorLookup } from './account-factors.ts'
 import { type CodePlace, createCodeLimits, rowLimitsOf } from './code-limits.ts'
-import { findStep } from './one-time-code.ts'
+import { findStep, readTypedCode } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
-import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
-import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './recovery-code-store.ts'
+import { type RecoveryCode, readRecoveryCode } from './recovery-code-sets.ts'
+import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './second-factor-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
-import { readTypedCode } from './typed-code.ts'
-import { createWrongCodeNotice } from './wrong-code-notice.ts'
 import { endRowAnywhere } from './wrong-code-store.ts'
+import { countWithin } from '../storage/counters.ts'
+
+/** So many wrong codes are no slip of the finger. */
+const TOLD_AT = 3
+
+const WINDOW_MS = 15 * 60_000
+const DAY_MS = 24 * 3_600_000
+
+interface WrongCodeNoticeDeps {
+  db: Database
+  clock: Clock
+  notify: Notify
+}
+
+/**
+ * Notes a wrong code of someone who has a right password, an account at a provider or a link, and lacks the second
+ * factor. The user is told of the third within a quarter of an hour, once a day.
+ */
+const createWrongCodeNotice =
+  ({ db, clock, notify }: WrongCodeNoticeDeps) =>
+  (userId: string, caller?: Caller): Promise<void> =>
+    db.inTransaction(async (transaction) => {
+      const nowMs = clock.now()
+      const some = { id: `wrong codes ${userId}`, limit: TOLD_AT - 1, windowMs: WINDOW_MS, nowMs }
+      if (await countWithin(transaction, some)) return
+      const told = { id: `wrong codes told ${userId}`, limit: 1, windowMs: DAY_MS, nowMs }
+      if (await countWithin(transaction, told)) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
+    })
 
 /** What a user has entered to prove that they hold a second factor. */
 export interface EnteredCode {

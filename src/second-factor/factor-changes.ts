@@ -12,12 +12,11 @@ import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import type { FactorLookup } from './account-factors.ts'
 import { createCodeCheck } from './code-check.ts'
 import { type CodeOutcome, countingCodes } from './code-outcome.ts'
-import { factorChanged, createRecoveryCodeSets } from './recovery-code-sets.ts'
+import { factorChanged, createRecoveryCodeSets, createShownCodes } from './recovery-code-sets.ts'
 import { deleteUselessRecoveryCodes } from './second-factor-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
 import { createSecretSealing } from './secret-sealing.ts'
 import { type CheckedSetUp, createSetUp } from './set-up.ts'
-import { createShownCodes } from './shown-codes.ts'
 
 /** The session of the request, which permits a change of its user. */
 export interface ChangingSession {

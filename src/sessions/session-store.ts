@@ -1,5 +1,11 @@
-import type { Database, Queries } from '../storage/database.ts'
-import type { Session, SessionWithUser } from './session.ts'
+import type { CachedRow, Database, Queries } from '../storage/database.ts'
+import {
+  type CachedSession,
+  type Session,
+  type SessionAuthentication,
+  type SessionWithUser,
+  toCachedSession,
+} from './session.ts'
 
 /** The columns of a session. Two of them have their table's name, because `users` has columns of the same name. */
 export const SESSION_COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at,
@@ -42,7 +48,7 @@ const WITH_USER = `SELECT ${SESSION_COLUMNS}, email, username, roles, disabled, 
   FROM sessions JOIN users ON users.id = sessions.user_id`
 
 /** As it is stored: words with spaces between them. */
-export const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] =>
+const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] =>
   amr ? (amr.split(' ') as Session['amr']) : []
 
 export const toSession = (row: SessionRow): Session => ({
@@ -147,3 +153,41 @@ export const updateUnansweredSession = (
 
 export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ?', id)
+
+type LockedRow = Pick<SessionRow, 'user_id' | 'authenticated_at' | 'amr' | 'provider'> & { read_at: number | null }
+
+/**
+ * Locks a session, and its user before it, until the transaction ends; undefined when the session has ended. The order
+ * is that of every transaction that locks both: two that wait for each other would have to be repeated.
+ */
+export const lockSession = async (
+  db: Queries,
+  id: string,
+  userId: string,
+): Promise<SessionAuthentication | undefined> => {
+  await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
+  const row = await db.get<LockedRow>(
+    `SELECT user_id, authenticated_at, amr, provider, server_time() AS read_at FROM sessions
+     WHERE id = ? AND user_id = ? FOR SHARE`,
+    id,
+    userId,
+  )
+  return (
+    row && {
+      userId: row.user_id,
+      authenticatedAtMs: row.authenticated_at ?? undefined,
+      amr: toAmr(row),
+      provider: row.provider ?? undefined,
+      readAtMs: row.read_at ?? undefined,
+    }
+  )
+}
+
+/** 0 where the session has `mfa` already. */
+export const updateAmr = (db: Queries, id: string, amr: readonly string[]): Promise<number> =>
+  db.run(`UPDATE sessions SET amr = ? WHERE id = ? AND (amr IS NULL OR amr NOT LIKE '%mfa%')`, amr.join(' '), id)
+
+/** Sessions by id, as they are in the database at this moment; from memory where nothing has changed. */
+export type CachedSessions = CachedRow<CachedSession>
+
+export const createCachedSessions = (db: Database): CachedSessions => cacheSessions(db, toCachedSession)
