@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from './config/config.ts'
 import { openSecretFile } from './config/root-secret.ts'
-import { logAvailability } from './lib/availability-log.ts'
 import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
 import { flushLog, type Log } from './lib/log.ts'
@@ -13,7 +12,7 @@ import type { Database } from './storage/database.ts'
 import { orNameDisk } from './storage/full-disk.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
 
-/** What the rules work with: the data, and the secret that protects them. */
+/** The rules work with these: the data, and the secret that protects them. */
 export interface Bootstrapped {
   db: Database
   rootSecret: RootSecret
@@ -60,7 +59,7 @@ const secretListeners = (log: Log) => ({
   onProblem: (error: Error) => log.error({ err: error }, 'the changed root secret is not used'),
 })
 
-/** Undefined where the root secret is in a file beside the database. */
+/** The settings have no root secret where it is in a file beside the database: then this returns undefined. */
 const secretOfSettings = ({ secret, previousSecret }: Config): RootSecret | undefined =>
   secret && createRootSecret({ current: secret, previous: previousSecret })
 
@@ -156,3 +155,11 @@ const openToRead = async (config: Config): Promise<Database> => {
   if (database.kind !== 'sqlite') return (await reachServer(config))(databaseTimeoutMs)
   return orNameDisk(database.file, () => openSqliteFile(resolve(database.file)))
 }
+
+/** Logs that the database stops answering, with the reason, and that it answers again. */
+const logAvailability =
+  (log: Log | undefined) =>
+  (isUp: boolean, error?: Error): void => {
+    if (isUp) log?.info('database answers again')
+    else log?.error({ err: error }, 'database does not answer')
+  }

@@ -26,7 +26,7 @@ import type { Log } from './lib/log.ts'
 import { loadedOnDemand, once } from './lib/on-demand.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
-import { createAccountKey } from './limits/account-key.ts'
+import { createAccountKey } from './limits/counter.ts'
 import type { LimitName } from './limits/limit-table.ts'
 import { createLimits, type Limits } from './limits/limits.ts'
 import { createLinks } from './links/issued-links.ts'
@@ -60,9 +60,9 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   config: Config
   log: Log
   clock?: Clock | undefined
-  /** Who acts where no request does; the service itself, if left out. */
+  /** This actor acts where no request does; the service itself, if left out. */
   actor?: OwnActor | undefined
-  /** Where records become lines, if it is another log. */
+  /** Records become lines of this log, if it is another one. */
   auditLog?: Log | undefined
   /** Tests that are not about hashes lower it. */
   hashCost?: HashCost | undefined
@@ -183,7 +183,7 @@ const createPseudonyms =
   (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
 
-/** What security events end, each in the subject that has it. */
+/** Security events end these, each in the subject that has it. */
 const endingsOf = (clock: Clock) => {
   const since =
     <Result>(remove: (queries: Queries, which: Since) => Promise<Result>) =>
@@ -254,7 +254,7 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
       { isOn: settings.factors.acceptsPasskeys },
     ),
     secretRotation: loadedOnDemand(() => loadSecretRotation(deps)),
-    // With the first request of the server API.
+    // The first request of the server API loads it.
     loadDirectory: once(async () =>
       (await import('./accounts/directory/directory.ts')).createUserDirectory({
         ...deps,
@@ -262,7 +262,7 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
         ...sessions.rules,
       }),
     ),
-    // By commands alone.
+    // Commands alone load these.
     userImport: () => loadUserImport(deps),
     userExport: () => loadUserExport(deps),
   }

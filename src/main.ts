@@ -28,7 +28,7 @@ const runCommand = async (args: string[]): Promise<void> => {
   const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
   const loadConfig = (): Config => readConfig(process.env, readText, { fromEnvFile, modeOf })
   const serve = () => runServe(loadConfig())
-  // Without the parser of arguments, which takes its time to load.
+  // This way does without the parser of arguments, which takes its time to load.
   if (args[0] === 'serve' && args.length === 1) return serve()
   const { runProgram } = await import('./cli/program.ts')
   await runProgram(args, { loadConfig, serve, environment: process.env, fromEnvFile })

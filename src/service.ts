@@ -15,7 +15,7 @@ import type { Frame } from './pages/site/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation } from './storage/cleanup.ts'
 import { createCleanupTime } from './storage/cleanup-time.ts'
-import { deleteEndedCounters, deleteExcessCounters } from './storage/counters.ts'
+import { deleteEndedCounters, deleteExcessCounters } from './limits/counter-store.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
 
@@ -34,7 +34,7 @@ export interface Service {
   stop(drainMs?: number): Promise<void>
 }
 
-/** What the parts of a service share while it runs. */
+/** The parts of a service share this while it runs. */
 interface Serving {
   idempotency: Idempotency
   config: Config
@@ -44,8 +44,7 @@ interface Serving {
 }
 
 /**
- * How often the file with the root secret is looked at. It is read besides when a token comes that no known root secret
- * has made.
+ * The file with the root secret is looked at this often, and when a token comes that no known root secret has made.
  */
 const POLL_SECRET_EVERY_MS = 5000
 
@@ -55,7 +54,7 @@ const STOP_PATIENCE_MS = 7000
 /** How long a stop waits for a message: what is cut off is stored, so that another process sends it at once. */
 const MAIL_PATIENCE_MS = 5000
 
-/** How long after the start what it has left out is loaded. */
+/** This long after the start, the modules that it has left out are loaded. */
 const PRELOAD_AFTER_MS = 1000
 
 /** The whole service, not yet listening. */
@@ -82,7 +81,7 @@ export const createService = async ({
     onLimited: metrics?.countLimited,
   })
   await core.signingKeys.prepare()
-  // Only now: the command line, which never serves, starts twice as fast without them.
+  // They are loaded only now: the command line, which never serves, starts twice as fast without them.
   const [{ createServer }, { application }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] =
     await Promise.all([
       import('./http/server.ts'),
@@ -123,12 +122,10 @@ export const createService = async ({
   const cleanup = createJobs(serving)
   metrics?.readFrom({
     hashQueue: core.passwords.load,
-    database: {
-      requireHealthy: () => db.requireHealthy(),
-      poolLoad: () => db.poolLoad?.(),
-      outbox: core.webhooks.load,
-      mail: core.mail.load,
-    },
+    requireHealthy: () => db.requireHealthy(),
+    poolLoad: () => db.poolLoad?.(),
+    outbox: core.webhooks.load,
+    mail: core.mail.load,
   })
 
   return {
@@ -136,7 +133,7 @@ export const createService = async ({
       await metrics?.start()
       const address = await listen(server, config)
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
-      // What cannot be loaded is tried again by the request that needs it.
+      // The request that needs a module tries again where it could not be loaded.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
@@ -176,7 +173,7 @@ const resealSecrets = async ({ secretRotation }: Core, log: Log): Promise<void> 
   }
 }
 
-/** What HTTP is handed, but for what changes while the service runs. */
+/** HTTP is handed this, and what changes while the service runs. */
 const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame: Frame) =>
   ({
     ...core,
@@ -240,10 +237,10 @@ const loadMetrics = async (
   return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers })
 }
 
+/** The clean-up of everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */
 const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Cleanup => {
   const { db, clock, audit, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
-  // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
     { name: 'sessions', run: (nowMs) => deleteExpiredSessions({ db, nowMs, shortestLifetimeMs }) },
     { name: 'replaced sessions', run: sessions.deleteReplaced },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { databasesOf } from './support/database/test-databases.ts'
+import { placeOf } from './support/runner/place.ts'
 import path from 'node:path'
 
 const SOURCE = path.join(import.meta.dirname, '../src')
@@ -26,7 +26,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   pages: ['lib'],
   audit: ['lib', 'limits', 'storage/database.ts'],
   sessions: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
-  webhooks: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
+  webhooks: [
+    'audit/audit-event.ts',
+    'lib',
+    'storage/database.ts',
+    'storage/outbox/dispatcher.ts',
+    'storage/outbox/outbox.ts',
+  ],
   'api-keys': ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
   accounts: ['audit/audit-event.ts', 'lib', 'links', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   oauth: [
@@ -58,26 +64,26 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'accounts',
     'audit/audit-event.ts',
     'lib',
+    'limits',
     'sessions/sign-in-grant.ts',
     'sign-in/amr.ts',
     'sign-in/asked-factor.ts',
-    'storage/counters.ts',
     'storage/database.ts',
     'storage/used-tokens.ts',
   ],
-  mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
-  limits: ['lib', 'storage/counters.ts', 'storage/database.ts'],
+  mail: ['lib', 'storage/database.ts', 'storage/leases.ts', 'storage/outbox/dispatcher.ts', 'storage/outbox/outbox.ts'],
+  limits: ['lib', 'storage/database.ts'],
   links: [
     'accounts',
     'audit/audit-event.ts',
     'lib',
+    'limits',
     'mail',
     'oauth/identity-store.ts',
     'passkeys/passkey-store.ts',
     'second-factor/second-factor-store.ts',
     'sessions/sign-in-grant.ts',
     'sign-in',
-    'storage/counters.ts',
     'storage/database.ts',
   ],
   http: [
@@ -137,6 +143,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'second-factor/code-outcome.ts',
     'sessions',
     'storage/database.ts',
+    'storage/outbox/outbox.ts',
     'webhooks',
   ],
   config: [
@@ -145,7 +152,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'mail/mail-settings.ts',
     'oauth/providers/presets.ts',
     'storage/postgres/url.ts',
-    'webhooks/event-types.ts',
+    'webhooks/webhook-settings.ts',
   ],
   bootstrap: ['config', 'lib', 'storage'],
   core: [
@@ -173,12 +180,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'core',
     'http',
     'lib',
+    'limits/counter-store.ts',
     'metrics',
     'pages',
     'sessions/expiry.ts',
     'storage/cleanup-time.ts',
     'storage/cleanup.ts',
-    'storage/counters.ts',
     'storage/leases.ts',
     'storage/used-tokens.ts',
     'web',
@@ -307,7 +314,7 @@ const RULES: readonly Rule[] = [
   {
     // A start that counts nothing does not load the library.
     title: 'metrics/ is loaded by those who need it',
-    pattern: /^import (?!type\b).*from '(?:\.{1,2}\/)+(?:metrics\/)?(?:metrics|registry)\.ts'/m,
+    pattern: /^import (?!type\b).*from '(?:\.{1,2}\/)+(?:metrics\/)?(?:metrics|counts|readings)\.ts'/m,
     places: /^metrics\//,
     breach: `import { createMetrics } from '../metrics/metrics.ts'`,
   },
@@ -555,13 +562,13 @@ describe('code that only one place may contain', () => {
 describe('test files', () => {
   for (const file of globSync('**/*.test.ts', { cwd: import.meta.dirname, exclude: ['**/node_modules/**'] })) {
     test(`${file} names the databases that it runs on`, () => {
-      assert.ok(databasesOf(path.join(import.meta.dirname, file)).length > 0)
+      assert.ok(placeOf(path.join(import.meta.dirname, file)).databases.length > 0)
     })
   }
 
   test('a file that does not name them is an error that says what to write', () => {
     const file = path.join(import.meta.dirname, 'run.ts')
-    assert.throws(() => databasesOf(file), /run\.ts: the first line must be one of\n {2}\/\/ Runs on SQLite and/)
+    assert.throws(() => placeOf(file), /run\.ts: the first line must be one of\n {2}\/\/ Runs on SQLite and/)
   })
 })
 

@@ -1,6 +1,6 @@
 import { loginAudience } from '../lib/audience.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config.ts'
-import { foreignHashBytes } from './hash-memory.ts'
+import { foreignHashBytes } from './hash-cost.ts'
 
 const webhookSettings = (config: Config) => {
   const { webhookUrl: url, webhookSecret: secret } = config

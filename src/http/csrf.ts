@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../lib/errors.ts'
-import { readOrigin } from '../lib/origin.ts'
+import { readOrigin } from '../lib/url.ts'
 import type { RequestCookies } from './cookie-reader.ts'
 import { isToken } from './cookies.ts'
 import type { RouteDeps } from './deps.ts'

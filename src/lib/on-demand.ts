@@ -29,7 +29,7 @@ export const loadedOnDemand = <T extends object, Known extends object = object>(
   return new Proxy(known ?? {}, { get }) as OnDemand<T, keyof T> & Known
 }
 
-/** What is loaded with the first call, and handed to all. What cannot be loaded is tried again with the next call. */
+/** Loads something with the first call, and hands it to all. A failure is tried again with the next call. */
 export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined
   return () => {
@@ -42,8 +42,8 @@ export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
 }
 
 /**
- * Functions, by their names, whose files are loaded with the first call of one of them. Each file that is
- * loaded before the service listens makes every start longer.
+ * Makes functions, by their names, that load their files with the first call of one of them. Each file that is loaded
+ * before the service listens makes every start longer.
  */
 export const onDemand = <T extends object, Name extends keyof T & string>(
   load: () => Promise<T>,

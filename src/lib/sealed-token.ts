@@ -2,7 +2,7 @@ import type { DerivedKeys, RootSecret } from './derived-keys.ts'
 import { equalInConstantTime, hmac, open, seal } from './secrets.ts'
 import type { Clock } from './time.ts'
 
-/** What a sealed token contains. */
+/** A sealed token contains this. */
 export interface OpenedToken<Content> {
   content: Content
   /** Why the content must not be used; undefined when it may be. */
@@ -37,7 +37,7 @@ interface Unsealed<Content> {
   keys: DerivedKeys
 }
 
-/** With the first token: a start does not need it. */
+/** The first token loads it, since a start does not need it. */
 const loadZlib = () => process.getBuiltinModule('node:zlib')
 
 /**
@@ -56,7 +56,7 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
     { envelope, keys }: Unsealed<Content>,
     browserSecret: string | undefined,
   ): OpenedToken<Content>['problem'] => {
-    // In this order: the cookie expires with the token, and then "expired" is the true reason.
+    // The order matters: the cookie expires with the token, and then "expired" is the true reason.
     if (envelope.expiresAtMs <= clock.now()) return 'expired'
     const isSame =
       browserSecret !== undefined && equalInConstantTime(envelope.browser, browserHash(keys, browserSecret))
@@ -75,7 +75,7 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
     /** The keys of the root secret that sealed a token; undefined when svc did not seal it for this purpose. */
     keysOf: (token: string): DerivedKeys | undefined => find(token)?.keys,
 
-    /** Undefined for text that svc did not seal for this purpose. */
+    /** Returns undefined for text that svc did not seal for this purpose. */
     open(token: string | undefined, browserSecret: string | undefined): OpenedToken<Content> | undefined {
       const unsealed = find(token)
       return unsealed && { content: unsealed.envelope.content, problem: problemOf(unsealed, browserSecret) }

@@ -1,38 +1,44 @@
 import { UNKNOWN_NETWORK, widerNetworkOf } from '../lib/address.ts'
-import { LIMITS, type LimitName, UNKNOWN_NETWORK_FACTOR, WIDER_NETWORK_FACTOR } from './limit-table.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { hmac } from '../lib/secrets.ts'
+import type { StoredCounter } from './counter-store.ts'
+import { type AnyLimit, LIMITS, type LimitName, UNKNOWN_NETWORK_FACTOR, WIDER_NETWORK_FACTOR } from './limit-table.ts'
 
-/** Where a try counts: a limit, and what it is counted for. */
-export interface Counter {
+/** A limit, and the row in which a try counts for it. */
+export interface Counter extends StoredCounter {
   limit: LimitName
-  /** The key of its row. For a known browser the beginning: the row says since when it is known. */
-  id: string
-  tries: number
-  windowMs: number
-  /** Of such counters there can be a flood: their rows go first when the table is full. */
-  isOfNetwork: boolean
   /** Nothing but time ends it early, and so it may be remembered that it is full. */
   isRememberedFull: boolean
-  /** In which browsers a login counts here. */
-  browsers: 'all' | 'known' | 'unknown'
 }
 
 /** A limit, and what it is counted for: a network, a user, or both. */
 export type LimitedBy = [limit: LimitName, of: { userId?: string; network?: string }]
 
+/**
+ * Creates the text that stands for an email in the rows of counters. People type other things than emails, even
+ * passwords: nobody can read from a row what it was.
+ */
+export const createAccountKey =
+  (rootSecret: RootSecret) =>
+  (emailLower: string): string =>
+    hmac(rootSecret.keys.for('accounts in counters'), emailLower, 'base64url')
+
+/** The row of a limit that the caller counts by itself: of codes, or of messages. */
+export const counterFor = (limit: AnyLimit, ...key: string[]): StoredCounter => {
+  const { tries, windowMs, key: kind } = LIMITS[limit]
+  const id = [limit, ...key].join(' ')
+  return { id, tries, windowMs, isOfNetwork: kind.endsWith('network'), browsers: 'all' }
+}
+
+interface Place extends Pick<StoredCounter, 'id'>, Partial<Pick<StoredCounter, 'browsers'>> {
+  network?: string | undefined
+  /** How many times as many tries it has as the table says. */
+  times?: number
+}
+
 const timesOf = (network: string | undefined): number => (network === UNKNOWN_NETWORK ? UNKNOWN_NETWORK_FACTOR : 1)
 
-const counterOf = (
-  limit: LimitName,
-  {
-    id,
-    network,
-    times = timesOf(network),
-    ...rest
-  }: Pick<Counter, 'id'> & {
-    network?: string | undefined
-    times?: number
-  } & Partial<Counter>,
-): Counter => {
+const counterOf = (limit: LimitName, { id, network, times = timesOf(network), browsers = 'all' }: Place): Counter => {
   const { tries, windowMs, key } = LIMITS[limit]
   return {
     limit,
@@ -41,20 +47,16 @@ const counterOf = (
     windowMs,
     isOfNetwork: network !== undefined,
     isRememberedFull: key === 'network',
-    browsers: 'all',
-    ...rest,
+    browsers,
   }
 }
 
 /** A network that is part of a larger one counts for both. */
 const ofNetwork = (limit: LimitName, network: string): Counter[] => {
   const wider = widerNetworkOf(network)
-  return [
-    counterOf(limit, { id: `${limit} ${network}`, network }),
-    ...(wider === undefined
-      ? []
-      : [counterOf(limit, { id: `${limit} ${wider}`, network: wider, times: WIDER_NETWORK_FACTOR })]),
-  ]
+  const own = counterOf(limit, { id: `${limit} ${network}`, network })
+  if (wider === undefined) return [own]
+  return [own, counterOf(limit, { id: `${limit} ${wider}`, network: wider, times: WIDER_NETWORK_FACTOR })]
 }
 
 export const countersOf = ([limit, { userId, network }]: LimitedBy): Counter[] => {
@@ -63,7 +65,7 @@ export const countersOf = ([limit, { userId, network }]: LimitedBy): Counter[] =
   return [counterOf(limit, { id, network })]
 }
 
-/** With what the counters of an account's logins begin. `account` is a keyed hash of its email. */
+/** The beginning of the ids of an account's logins. `account` is a keyed hash of its email. */
 export const beginOfAccount = (account: string): string => `login ${account} `
 
 /**

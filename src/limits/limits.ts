@@ -1,12 +1,19 @@
 import type { RootSecret } from '../lib/derived-keys.ts'
+import { createBoundedCache } from '../lib/bounded-cache.ts'
 import { readEmail } from '../lib/email-address.ts'
 import { type Clock, type MonotonicClock, monotonicClock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { createAccountKey } from './account-key.ts'
 import { type Action, type LimitedTryDeps, createAttempt } from './attempt.ts'
-import { beginOfAccount, type Counter, countersOf, countersOfLogin, type LimitedBy } from './counter.ts'
-import { createProviderStarts } from './provider-starts.ts'
-import { deleteCounters, type EntryPlace } from './try-store.ts'
+import {
+  beginOfAccount,
+  type Counter,
+  countersOf,
+  countersOfLogin,
+  createAccountKey,
+  type LimitedBy,
+} from './counter.ts'
+import { deleteCounters, type EntryPlace } from './counter-store.ts'
+import { TooManyTries } from './too-many-tries.ts'
 
 export type { LimitedBy } from './counter.ts'
 export { TooManyTries } from './too-many-tries.ts'
@@ -96,3 +103,37 @@ const onceAdmitted =
     await admitted
     return action()
   }
+
+/** Bounds the memory that a flood of networks can take. */
+const KEPT_COUNTERS = 50_000
+
+interface Window {
+  count: number
+  endsAtMs: number
+}
+
+/**
+ * Counts starts of sign-ins with a provider in this process: they guess nothing, and write nothing either. Throws
+ * `TooManyTries`.
+ */
+const createProviderStarts = (clock: MonotonicClock): ((network: string) => void) => {
+  const windows = createBoundedCache<Window>(KEPT_COUNTERS)
+
+  const windowOf = (id: string): Window | undefined => {
+    const window = windows.get(id)
+    return window && window.endsAtMs > clock.elapsedMs() ? window : undefined
+  }
+
+  return (network) => {
+    const counters = countersOf(['providerOfAddress', { network }])
+    for (const { limit, id, tries } of counters) {
+      const { count, endsAtMs } = windowOf(id) ?? { count: 0, endsAtMs: 0 }
+      if (count >= tries) throw new TooManyTries(limit, endsAtMs - clock.elapsedMs())
+    }
+    for (const { id, windowMs } of counters) {
+      const window = windowOf(id)
+      if (window) window.count += 1
+      else windows.set(id, { count: 1, endsAtMs: clock.elapsedMs() + windowMs })
+    }
+  }
+}

@@ -1,4 +1,4 @@
-import type { CountedRow } from './try-store.ts'
+import type { CountedRow } from './counter-store.ts'
 
 /**
  * What the tries of this process are about to change. Of tries under way most succeed, and then count no longer: who is

@@ -6,20 +6,16 @@ import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import type { FactorLookup } from './account-factors.ts'
-import { type CodePlace, createCodeLimits, rowLimitsOf } from './code-limits.ts'
+import { type CodePlace, createCodeLimits, codeRowsOf } from './code-limits.ts'
 import { findStep, readTypedCode } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
 import { type RecoveryCode, readRecoveryCode } from './recovery-code-sets.ts'
 import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './second-factor-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
 import { endRowAnywhere } from './wrong-code-store.ts'
-import { countWithin } from '../storage/counters.ts'
-
-/** So many wrong codes are no slip of the finger. */
-const TOLD_AT = 3
-
-const WINDOW_MS = 15 * 60_000
-const DAY_MS = 24 * 3_600_000
+import { counterFor } from '../limits/counter.ts'
+import { countTry } from '../limits/counter-store.ts'
+import type { MessageLimitName } from '../limits/limit-table.ts'
 
 interface WrongCodeNoticeDeps {
   db: Database
@@ -28,24 +24,23 @@ interface WrongCodeNoticeDeps {
 }
 
 /**
- * Notes a wrong code of someone who has a right password, an account at a provider or a link, and lacks the second
- * factor. The user is told of the third within a quarter of an hour, once a day.
+ * Notes a wrong code after a right password, a provider or a link. The user is told of the third within a quarter of an
+ * hour, once a day.
  */
 const createWrongCodeNotice =
   ({ db, clock, notify }: WrongCodeNoticeDeps) =>
   (userId: string, caller?: Caller): Promise<void> =>
     db.inTransaction(async (transaction) => {
-      const nowMs = clock.now()
-      const some = { id: `wrong codes ${userId}`, limit: TOLD_AT - 1, windowMs: WINDOW_MS, nowMs }
-      if (await countWithin(transaction, some)) return
-      const told = { id: `wrong codes told ${userId}`, limit: 1, windowMs: DAY_MS, nowMs }
-      if (await countWithin(transaction, told)) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
+      const isWithin = async (limit: MessageLimitName): Promise<boolean> =>
+        (await countTry(transaction.all, { counters: [counterFor(limit, userId)], nowMs: clock.now() })).length > 0
+      if (await isWithin('untoldWrongCodes')) return
+      if (await isWithin('wrongCodesNotice')) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
     })
 
-/** What a user has entered to prove that they hold a second factor. */
+/** A user has entered it to prove that they hold a second factor. */
 export interface EnteredCode {
   userId: string
-  /** Of the app, or a recovery code; as it was typed. */
+  /** A code of the app, or a recovery code; as it was typed. */
   code: string
   place: CodePlace
   /** Only an app and recovery codes that were made before count; any when left out. */
@@ -87,7 +82,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     const secret = sealing.open(setUp.secretSealed, userId)
     if (!secret) throw sealedByAnother()
     // The owner's codes in a browser that is known end no row of an attacker's elsewhere.
-    const rows = rowLimitsOf({ place, isRecoveryCode: false })
+    const rows = codeRowsOf({ place, isRecoveryCode: false })
     const step = findStep(secret, { code, nowMs: clock.now(), lastUsedStep: setUp.lastUsedStep })
     if (step === undefined) return undefined
     return {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { type Config, defaultBaseUrl } from '../config/config.ts'
-import { hashMemoryOf } from '../config/hash-memory.ts'
+import { hashMemoryOf } from '../config/hash-cost.ts'
+import { shownSmtp } from '../config/mail-parsers.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
-import { shownSmtp } from '../config/smtp-url.ts'
-import { toMiB } from '../lib/memory.ts'
+import { toMiB } from '../lib/machine.ts'
 
 /** The fields of the log line "svc is serving". */
 interface Overview {
@@ -41,8 +41,7 @@ const placesOf = ({ database, secret }: Config): { database: string; secret: str
 
 const describeHashes = (config: Config): string => {
   const { memoryCost, timeCost, parallelism } = config.argon2
-  const { hashes, bytes } = hashMemoryOf(config)
-  return `m=${memoryCost},t=${timeCost},p=${parallelism}; at most ${hashes} at once, in ${toMiB(bytes)} MiB`
+  return `m=${memoryCost},t=${timeCost},p=${parallelism}; at most ${config.hashesAtOnce} at once, in ${toMiB(hashMemoryOf(config))} MiB`
 }
 
 const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefined =>
@@ -50,7 +49,7 @@ const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefi
     ? undefined
     : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
 
-/** The same for people at a terminal. */
+/** Writes the overview for people at a terminal. */
 export const overviewText = (overview: Overview): string => `
   svc is serving
 

@@ -26,7 +26,7 @@ export const serve = async (configured: Config, { log, greet }: ServeDeps): Prom
     log,
     ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
   })
-  // Before the service reports that it serves: from then on it may be told to stop.
+  // The handlers come before the line that it serves: from then on the service may be told to stop.
   const removeHandlers = stopOnSignal(service, config, log)
   const listen = await service.start().catch(async (error: unknown) => {
     removeHandlers()

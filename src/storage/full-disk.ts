@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import { findFreeSpace } from '../lib/free-space.ts'
+import { findFreeSpace } from '../lib/machine.ts'
 
 /** With less, SQLite cannot even begin a log; it then says that the disk cannot be read. */
 const FULL_BYTES = 2 ** 20

@@ -1,4 +1,4 @@
-import { isLoopbackUrl } from '../lib/origin.ts'
+import { isLoopbackUrl } from '../lib/url.ts'
 import type { Asset } from '../pages/site/assets.ts'
 import type { ProviderView } from '../pages/site/providers.ts'
 import { createGetJwkSet } from '../api/v1/get-jwk-set.ts'

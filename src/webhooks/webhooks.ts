@@ -4,20 +4,16 @@ import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
+import { inBatches, type OutboxLoad } from '../storage/outbox/outbox.ts'
 import { createAnnouncements } from './announcements.ts'
-import type { DeliveryAttempt } from './attempt-store.ts'
+import type { DeliveryAttempt, DeliveryOutcome } from './attempt-store.ts'
 import type { DeliveryResult } from './delivery.ts'
-import type { DeliveryOutcome } from './delivery-outcome.ts'
-import type { Dispatcher } from './dispatcher.ts'
-import type { EventType } from './event-types.ts'
-import type { OutboxEvent } from './outbox-event.ts'
-import { deleteClosedEvents, findOutboxLoad, type OutboxLoad } from './outbox-store.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
+import { eventOutbox, type OutboxEvent } from './outbox-store.ts'
+import type { EventType, WebhookSettings } from './webhook-settings.ts'
 
-export type { DeliveryAttempt } from './attempt-store.ts'
-export type { DeliveryOutcome } from './delivery-outcome.ts'
-export type { OutboxEvent } from './outbox-event.ts'
-export type { OutboxLoad } from './outbox-store.ts'
+export type { DeliveryAttempt, DeliveryOutcome } from './attempt-store.ts'
+export type { OutboxEvent } from './outbox-store.ts'
 
 /** Tells the application what happened to users, through an outbox in the database (CONTRACT.md 6). */
 export interface Webhooks {
@@ -75,26 +71,27 @@ interface WebhooksDeps {
   recordEvent: RecordEvent
 }
 
-const CLEANUP_BATCH = 500
-
 export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
   const { db, clock, settings, retentionMs } = deps
   let dispatcher: Dispatcher | undefined
   const wake = (): void => dispatcher?.wake()
   /** Undefined while webhooks are off. */
   const loadDispatcher = once(async () => {
-    if (settings) dispatcher = (await import('./dispatcher.ts')).createDispatcher({ ...deps, settings })
+    if (settings) dispatcher = (await import('./sender.ts')).createWebhookSender({ ...deps, settings })
     return dispatcher
   })
 
   return {
     ...createAnnouncements({ clock, enabledEvents: settings?.enabledEvents ?? [], wake }),
 
-    start: async () => (await loadDispatcher())?.start(),
+    async start() {
+      ;(await loadDispatcher())?.start()
+      wake()
+    },
     stop: async (patienceMs) => dispatcher?.stop(patienceMs),
-    deliverDue: async () => (await loadDispatcher())?.deliverDue(),
+    deliverDue: async () => (await loadDispatcher())?.runDue(),
 
-    load: async () => settings && findOutboxLoad(db, clock.now()),
+    load: async () => settings && eventOutbox.findLoad(db, clock.now()),
 
     ...onDemand(
       async () => (await import('./history.ts')).createHistory({ db, clock, settings, wake }),
@@ -107,14 +104,6 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
       'redeliverFailed',
     ),
 
-    async deleteExpired(nowMs) {
-      const beforeMs = nowMs - retentionMs
-      let deleted = 0
-      for (;;) {
-        const batch = await deleteClosedEvents(db, beforeMs, CLEANUP_BATCH)
-        deleted += batch
-        if (batch < CLEANUP_BATCH) return deleted
-      }
-    },
+    deleteExpired: (nowMs) => inBatches((limit) => eventOutbox.deleteClosedBefore(db, nowMs - retentionMs, limit)),
   }
 }

@@ -35,7 +35,7 @@ type Visitor = BrowserWindow & { person: Person }
 
 const newWindow = async (t: TestContext, { scripts = true, isExpected = /^$/ } = {}) => {
   const visitor = await openWindow(browser, service, { scripts })
-  visitor.page.setDefaultTimeout(10_000)
+  visitor.page.setDefaultTimeout(60_000)
   t.after(async () => {
     await visitor.context.close()
     assert.deepEqual(

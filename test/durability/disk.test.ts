@@ -44,7 +44,7 @@ describe('the disk', { concurrency: 2 }, () => {
     const probe = createUserAgent(service)
     const copy = agent.copy()
     disk.hold()
-    const caught = await within(30, 'an answer', agent.refresh())
+    const caught = await within(60, 'an answer', agent.refresh())
     assertJsonError(caught, 503, 'unavailable')
     assert.deepEqual(caught.cleared, [])
     await assertSignedIn(agent)
@@ -99,7 +99,7 @@ describe('the disk', { concurrency: 2 }, () => {
     assertJsonError(await agent.refresh(), 503, 'unavailable')
     const ended = service.ended()
     service.signal('SIGTERM')
-    await within(12, 'the end', ended)
+    await within(60, 'the end', ended)
     disk.letGo()
     await service.restart()
     await assertCanLogIn(service, person)
@@ -205,7 +205,7 @@ describe('the disk', { concurrency: 2 }, () => {
         let output = ''
         child.stdout.on('data', (text: Buffer) => (output += text.toString()))
         child.stderr.on('data', (text: Buffer) => (output += text.toString()))
-        const [code] = await within(20, 'its end', once(child, 'close'))
+        const [code] = await within(60, 'its end', once(child, 'close'))
         assert.equal(code, 1, output)
         assert.match(
           output,

@@ -346,7 +346,12 @@ describe('PostgreSQL', () => {
     for (const answer of await refreshes) assertUnavailable('refresh', answer)
   })
 
-  test('appears in the log without its password, and no unexpected error is logged', () => {
+  test('appears in the log without its password, and no unexpected error is logged', async () => {
+    const forgive = await altering(`PASSWORD 'x'`, `PASSWORD '${troubles.password}'`)()
+    assert.equal((await ready()).status, 503)
+    await forgive()
+    await untilReady()
+    assert.match(service.logs(), /password authentication failed/)
     assert.ok(!service.logs().includes(troubles.password))
     assert.doesNotMatch(service.logs(), /nobody expected|unhandled|Warning/i)
   })

@@ -1,4 +1,4 @@
-// Runs once.
+// Runs once, alone.
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'

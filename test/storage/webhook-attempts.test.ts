@@ -5,14 +5,12 @@ import { type TestContext, describe, test } from 'node:test'
 import { createLog } from '../../src/lib/log.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { findAttempts, recordAttempt } from '../../src/webhooks/attempt-store.ts'
-import { findEvent } from '../../src/webhooks/event-history-store.ts'
-import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'
-import { claimEvent, closeEvent, insertEvent } from '../../src/webhooks/outbox-store.ts'
-import { reopenFailed } from '../../src/webhooks/redelivery.ts'
+import { reopenFailed } from '../../src/webhooks/history.ts'
+import { eventOutbox, type OutboxEvent } from '../../src/webhooks/outbox-store.ts'
 import { createWebhooks } from '../../src/webhooks/webhooks.ts'
 import { startWebhookReceiver, status } from '../support/network/webhook-receiver.ts'
 import { freshDatabase } from './databases.ts'
-import { newEvent, T0 } from './rows.ts'
+import { closeEvent, insertEvent, newEvent, T0 } from './rows.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -40,7 +38,7 @@ const setUp = async (t: TestContext, maxAttempts: number) => {
     const [event] = await webhooks.list(1)
     return event ?? assert.fail('the event is there')
   }
-  const found = async ({ id }: OutboxEvent) => (await findEvent(db, id)) ?? assert.fail('the event is there')
+  const found = async ({ id }: OutboxEvent) => (await eventOutbox.find(db, id)) ?? assert.fail('the event is there')
   const history = async ({ id }: OutboxEvent) =>
     (await webhooks.attemptsOf(id)).map(({ number, endedAtMs, status, problem, outcome }) => [
       number,
@@ -82,7 +80,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
   test('has an attempt that was interrupted, the last allowed one and one before it', async (t) => {
     const { clock, webhooks, db, announced, found, history } = await setUp(t, 2)
     const event = await announced('ada')
-    await claimEvent(db, event, T0 + 9000)
+    await eventOutbox.claim(db, event, T0 + 9000)
     clock.nowMs += 10_000
     await webhooks.deliverDue()
     assert.deepEqual(await history(event), [
@@ -90,8 +88,8 @@ describe('the history of attempts', { concurrency: 2 }, () => {
       [2, T0 + 10_000, 204, null, 'delivered'],
     ])
     await webhooks.redeliver(event.id)
-    await claimEvent(db, await found(event), T0 + 20_000)
-    await claimEvent(db, await found(event), T0 + 30_000)
+    await eventOutbox.claim(db, await found(event), T0 + 20_000)
+    await eventOutbox.claim(db, await found(event), T0 + 30_000)
     clock.nowMs = T0 + 40_000
     await webhooks.deliverDue()
     const closed = await found(event)
@@ -102,7 +100,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
   test('is corrected by an attempt that ends after it counted as interrupted', async (t) => {
     const { clock, webhooks, db, announced, history } = await setUp(t, 2)
     const event = await announced('ada')
-    await claimEvent(db, event, T0 + 9000)
+    await eventOutbox.claim(db, event, T0 + 9000)
     clock.nowMs += 10_000
     await webhooks.deliverDue()
     const late = {

@@ -30,6 +30,10 @@ export const beforeExit = (act: () => void): (() => void) => {
 const stacks = new WeakMap<object, Undo[]>()
 const wholeFile = {}
 
+const runAll = async (undos: Undo[]): Promise<void> => {
+  for (const undo of undos.splice(0).toReversed()) await undo()
+}
+
 /** Runs a function after the test `t`, or after the file if no test is given. The last one registered runs first. */
 export const afterwards = (t: TestContext | undefined, undo: Undo): void => {
   exitOnSignals()
@@ -38,9 +42,25 @@ export const afterwards = (t: TestContext | undefined, undo: Undo): void => {
   if (stack) return void stack.push(undo)
   const undos = [undo]
   stacks.set(scope, undos)
-  const run = async () => {
-    for (const undo of undos.toReversed()) await undo()
-  }
-  if (t) t.after(run)
-  else after(run)
+  if (t) t.after(() => runAll(undos))
+  else after(() => runAll(undos))
 }
+
+const lasting: Undo[] = []
+let filesAreOutlived = false
+
+/** Begins a file in a process that runs several. The returned function runs what was registered for its end. */
+export const beginFile = (): (() => Promise<void>) => {
+  const undos: Undo[] = []
+  stacks.set(wholeFile, undos)
+  filesAreOutlived = true
+  return () => runAll(undos)
+}
+
+/** Runs a function at the end of a process that runs several files, or after the file where it is the only one. */
+export const untilProcessEnds = (undo: Undo): void => {
+  if (filesAreOutlived) lasting.push(undo)
+  else afterwards(undefined, undo)
+}
+
+export const endLasting = (): Promise<void> => runAll(lasting)

@@ -1,4 +1,4 @@
-import { readAbsoluteForm } from '../../lib/request-target.ts'
+import { readAbsoluteForm } from '../../lib/url.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { encodeBytes, parseReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 

@@ -1,7 +1,7 @@
 import { AUDIT_TYPES, type AuditType } from '../../audit/audit-event.ts'
 import { toAuditJson } from '../../audit/audit-json.ts'
 import type { AuditPageRequest } from '../../audit/audit.ts'
-import { readTimestamp } from '../../lib/timestamp.ts'
+import { readTimestamp } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { RouteDeps } from '../../http/deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'

@@ -1,6 +1,6 @@
 import type { PageRequest } from '../../accounts/directory/user-query.ts'
 import { readEmail } from '../../lib/email-address.ts'
-import { readTimestamp } from '../../lib/timestamp.ts'
+import { readTimestamp } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { Documentation } from '../../http/route.ts'
 import type { Fields } from '../../http/body/form.ts'

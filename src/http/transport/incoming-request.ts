@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
-import { readAbsoluteForm } from '../../lib/request-target.ts'
+import { readAbsoluteForm } from '../../lib/url.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type AuthenticatedSession, currentTimeMs, type Device, type Tokens } from '../../sessions/sessions.ts'
 import { type CookieWriter, lastOfEach } from '../cookie-writer.ts'

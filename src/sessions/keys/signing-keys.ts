@@ -1,5 +1,5 @@
 import type { RecordEvent } from '../../audit/audit-event.ts'
-import { coalesce } from '../../lib/coalesce.ts'
+import { coalesce } from '../../lib/turns.ts'
 import type { RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../../lib/time.ts'

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { AppError } from '../../lib/errors.ts'
 
 const PAGE_CACHE_KIB = 4096
@@ -54,5 +54,20 @@ export const syncPath = (path: string): void => {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** SQLite has no row locks and needs none: `BEGIN IMMEDIATE` locks the whole database. */
+const ROW_LOCK = / FOR (?:UPDATE|SHARE)$/
+
+/** Prepares each statement once, and turns the SQL of `Queries` into that of SQLite. */
+export const createStatementCache = (connection: DatabaseSync): ((sql: string) => StatementSync) => {
+  const prepared = new Map<string, StatementSync>()
+  return (sql) => {
+    const existing = prepared.get(sql)
+    if (existing) return existing
+    const statement = connection.prepare(sql.replace(ROW_LOCK, '').replaceAll('server_time()', 'NULL'))
+    prepared.set(sql, statement)
+    return statement
   }
 }

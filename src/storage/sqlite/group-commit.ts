@@ -9,7 +9,7 @@ interface Waiter {
 }
 
 interface GroupCommitDeps {
-  /** Of the log. */
+  /** The descriptor of the log. */
   fileDescriptor: number
   files: OpenFiles
   disk: DiskWatch
@@ -89,7 +89,7 @@ export const createGroupCommit = ({ fileDescriptor, files, disk, onLostSync }: G
   const start = async (): Promise<void> => {
     isSyncing = true
     let outcome = await syncBatch(takeBatch())
-    // What was committed after a late sync had begun was answered with 503: it is not left for the next write to sync.
+    // Commits after a late sync had begun were answered with 503. They are not left for the next write to sync.
     while (outcome === 'late' || (outcome === 'in time' && waiting.length > 0)) outcome = await syncBatch(takeBatch())
     isSyncing = false
   }

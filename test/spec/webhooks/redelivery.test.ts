@@ -75,7 +75,7 @@ describe('§8.1 svc webhooks', { concurrency: 2 }, () => {
     )
     for (const { ended_at, duration_ms } of shown.history) {
       assert.match(ended_at, /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/)
-      assert.ok(Number.isInteger(duration_ms) && duration_ms >= 0 && duration_ms < 60_000)
+      assert.ok(Number.isInteger(duration_ms) && duration_ms >= 0)
     }
     const [listed] = await listEvents(service)
     assert.deepEqual(listed?.history, shown.history)

@@ -12,7 +12,7 @@ import { runCommand } from './warm-command.ts'
 
 /** A real `svc serve` in a separate folder, with its database, secret and log. */
 export type ServiceProcess = Service & {
-  /** Sends SIGTERM and resolves to the exit code. Fails after 15 s. */
+  /** Sends SIGTERM and resolves to the exit code. Fails after a minute. */
   stop(): Promise<number | null>
   kill(): Promise<void>
   signal(name: NodeJS.Signals): void
@@ -66,14 +66,14 @@ const launch = ({ keep, ...options }: Launch): Running => {
 
 const stopped = async (running: Running): Promise<number | null> => {
   const patience = new AbortController()
-  const tooLong = sleep(15_000, 'still running' as const, { signal: patience.signal, ref: false }).catch(() => null)
+  const tooLong = sleep(60_000, 'still running' as const, { signal: patience.signal, ref: false }).catch(() => null)
   running.signal('SIGTERM')
   const code = await Promise.race([running.ended, tooLong])
   patience.abort()
   if (code !== 'still running') return code
   running.signal('SIGKILL')
   await running.ended
-  throw new Error('svc was still running 15 s after SIGTERM')
+  throw new Error('svc was still running a minute after SIGTERM')
 }
 
 /** The database of a service whose clock can be turned is turned with it. */
