@@ -21,9 +21,9 @@ import type { Links } from './issued-links.ts'
 import { DeadLinkError, emailOfLink, type EntryPurpose, type Link } from './link.ts'
 import { type AskedFactor, type FindAsked, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
 
-/** What a user chooses in place of a password: an account at a provider, or a new passkey. */
+/** A user chooses an account at a provider, or a new passkey, in place of a password. */
 export interface Connectable {
-  /** What it proves now. A new passkey proves nothing: the link stands for a password. */
+  /** A new passkey proves nothing yet: the link stands for a password. */
   proof: Extract<Proof, 'link' | 'provider' | 'provider_with_factor'>
   /** The provider's name in the settings, or `passkey`: for the record. */
   method: string
@@ -40,7 +40,7 @@ interface EntryChange {
   user: UserRecord
   isOwnSession: boolean
   factor: ProvedFactor | undefined
-  /** What the user signs in with from now on, for the record. */
+  /** The record names the way in which the user signs in from now on. */
   method: string
   /** Undefined: the account has no password afterwards, since nobody has proved to know it. */
   passwordHash?: string | undefined
@@ -48,7 +48,7 @@ interface EntryChange {
   caller: Caller
 }
 
-/** What a link of one purpose does. */
+/** The rules of the links of one purpose. */
 interface EntryRow {
   requireAccount(link: Link): Promise<UserRecord>
   findAsked(link: Link, user: UserRecord, isOwnSession: boolean): AskedFactor | undefined

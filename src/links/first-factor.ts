@@ -26,7 +26,7 @@ export interface FirstFactorMessageDeps {
 
 /** The message that comes before the first second factor or passkey of an account. */
 export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }: FirstFactorMessageDeps) => {
-  /** Where it goes: to the address that the account had 72 hours ago, where it was proved. */
+  /** The message goes to the address that the account had 72 hours ago, if it was proved. */
   const addressOf = async (queries: Queries, { id, email, emailLower }: UserRecord): Promise<string> => {
     const earlier = await findEarlierEmail(queries, id, clock.now())
     return earlier === undefined || earlier === emailLower ? email : earlier
@@ -67,14 +67,14 @@ const KNOWN_AFTER_MS = 72 * HOUR_MS
 /** How long a link that was followed counts: time enough to set something up. */
 const PROVED_MS = HOUR_MS / 2
 
-/** What asks the database, in a transaction or outside. */
+/** Queries run in a transaction or outside. */
 export type FirstFactorQueries = Queries
 
 /** The secrets that a browser holds in its cookies. */
 export interface ProvingBrowser {
-  /** By which accounts know it. */
+  /** Accounts know the browser by this secret. */
   device: string | undefined
-  /** By which it is recognised as the one that has asked for a link. */
+  /** Recognises the browser as the one that has asked for a link. */
   link: string | undefined
   /** Whether the user has just come by another link to the address of the account. */
   cameByMail?: boolean
@@ -90,7 +90,7 @@ export interface FirstFactor {
   isAllowed(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<boolean>
   /** `forbidden` with reason `mail_first` unless it is allowed. Every set-up calls it in its transaction. */
   require(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<void>
-  /** Where the link goes. */
+  /** Finds the address that the link goes to. */
   findAddress(userId: string): Promise<string | undefined>
   /** Sends the link. Past the limits, nothing is sent. */
   send(userId: string, browser: AskingBrowser): Promise<void>

@@ -45,7 +45,7 @@ export const requireInvitation = ({ email, username, roles }: NewInvitation): Ch
     roles: () => roles && requireRoles(roles),
   })
 
-/** What an operator does with invitations. */
+/** Operators invite users. */
 export interface Invite {
   /** `unprocessable` for a bad field, `conflict` for an account that cannot be invited. */
   invite(invitation: NewInvitation): Promise<Invited>

@@ -75,7 +75,7 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     const { createEmailChangeRequests } = await import('./email-change-requests.ts')
     return createEmailChangeRequests({ ...(await withUndoLinks()), lifetimeMs: verifyMs })
   })
-  /** By the purpose of the request. */
+  /** The key is the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
     reset,
     signup: pendingSignups,

@@ -17,11 +17,11 @@ import type { CheckedEntry } from './entry.ts'
 import type { Links } from './issued-links.ts'
 import { DeadLinkError, type Link } from './link.ts'
 
-/** What the page of a link asks for. */
+/** The page of a link asks for these. */
 export interface NotMeForm {
   /** A new password in the same step. Otherwise the next page asks for what the user signs in with. */
   setsPassword: boolean
-  /** Whose second factor must be proved in this step; undefined: the next page asks for what is left. */
+  /** This step asks for a second factor of this account; undefined: the next page asks for what is left. */
   asked: AskedFactor | undefined
 }
 
@@ -29,7 +29,7 @@ export interface NotMeForm {
 export interface NotMe {
   /** The account of a live link. */
   requireAccount(link: Link): Promise<UserRecord>
-  /** What the form of a link takes; `hasPassword`: whether the user can sign in with one. */
+  /** Says what the form of a link takes; `hasPassword`: whether the user can sign in with a password. */
   findForm(link: Link, hasPassword: boolean): Promise<NotMeForm>
   /**
    * With a new password in the same step: until there is one, a thief who knows the old one could sign in again.

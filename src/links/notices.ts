@@ -15,7 +15,7 @@ import { knownDevice } from '../lib/device.ts'
 /** How long svc tries to tell a user what happened. */
 export const NOTICE_LIFETIME_MS = 24 * 3_600_000
 
-/** What a message tells about who did something, and from where. Without a device, an operator did it. */
+/** A message tells who did something, and from which address. Without a device, an operator did it. */
 export const noticeContextOf = (email: string, occurredAtMs: number, device: Caller['device']): NoticeContext => ({
   email,
   occurredAtMs,

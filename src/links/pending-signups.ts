@@ -26,7 +26,7 @@ import { isEmailTaken } from '../accounts/email-store.ts'
 import { findUserByEmail } from '../accounts/user-store.ts'
 
 interface NewSignupLink {
-  /** As it was entered. */
+  /** The user has entered it like this. */
   to: string
   link: Link
   token: string
@@ -77,12 +77,12 @@ const prepareSignupMessage = async (
   return { to, userId: undefined, message: { kind: 'verify', ...about, url, expiresAtMs }, linkId, expiresAtMs }
 }
 
-/** What the page of a confirmation brings. */
+/** The page of a confirmation brings these fields. */
 interface Confirmation {
   link: Link
   /** The password that the user chooses; undefined in the browser that signed up, whose password counts. */
   password: string | undefined
-  /** In place of that of the signup, which was taken since, or typed in another browser. Empty: made from the email. */
+  /** Replaces that of the signup, which was taken since, or typed in another browser. An empty one is made from the email. */
   username: string | undefined
 }
 

@@ -46,7 +46,7 @@ export const mayMailReset = async (
   return !live.some(({ details }) => details.browser !== undefined)
 }
 
-/** What a user enters on the page "Forgot your password?", and what is known of the browser. */
+/** A user has entered the email on the page "Forgot your password?"; the rest is known of the browser. */
 interface ResetRequest {
   email: Email
   returnTo: string
@@ -72,7 +72,7 @@ export interface ResetLinks {
   ask(request: ResetRequest): Promise<void>
   /** In the background: the message for a request; undefined where no account may get one. */
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
-  /** By an operator, who hands the link over, or has it mailed. `conflict` when the account is disabled. */
+  /** An operator hands the link over, or has it mailed. `conflict` when the account is disabled. */
   createByOperator(userId: string, options: { isMailed: boolean }): Promise<OperatorLink>
   /** The same in the transaction of the caller, not mailed. The user of the link goes on to `returnTo`. */
   createIn(

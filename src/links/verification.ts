@@ -21,11 +21,11 @@ type VerificationMode = 'off' | 'optional' | 'required'
 
 /** The browser that asks for a message. */
 export interface AskingBrowser {
-  /** By which it is recognised when the link is opened. */
+  /** Recognises the browser when the link is opened. */
   hash: string
   network: string
   userAgent: string
-  /** Where the user wants to go; counts in this browser only. */
+  /** The address that the user wants to go to; it counts in this browser only. */
   returnTo?: string | undefined
 }
 

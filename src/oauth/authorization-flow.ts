@@ -23,7 +23,6 @@ export interface AuthorizationFlow {
    * account of a link that the user has followed.
    */
   intent: 'sign_in' | 'link' | 'confirm' | 'enter'
-  /** Where the browser goes afterwards. */
   returnTo: string
   /** The signed-in user, for `link` and `confirm`. */
   userId?: string | undefined
@@ -31,7 +30,7 @@ export interface AuthorizationFlow {
   acr?: 'mfa' | undefined
   /** The link, for `enter`. `proved`: the second factor of its account, which the user has proved before. */
   entry?: { purpose: string; token: string; proved?: Proof | undefined } | undefined
-  /** What is connected at the end, where the user proves with this provider that an account is theirs. */
+  /** It is connected at the end, where the user proves with this provider that an account is theirs. */
   pendingLink?: PendingLink | undefined
 }
 
@@ -47,7 +46,7 @@ export interface PendingLink {
   profileFetchedAtMs: number
 }
 
-/** What the forms of the "link account" page bring back. */
+/** The forms of the "link account" page bring it back. */
 export interface LinkRequest {
   pendingLink: PendingLink
   returnTo: string
@@ -56,10 +55,10 @@ export interface LinkRequest {
 /** How long a user may take at the provider. */
 export const FLOW_LIFETIME_MS = 10 * 60_000
 
-/** With it the address of the callback must stay below what proxies accept, which is 8 kB. */
+/** The address of the callback, which holds it, must stay below what proxies accept, which is 8 kB. */
 const MAX_STATE_LENGTH = 6000
 
-/** What a `state` says about its flow. */
+/** A `state` tells about its flow. */
 export interface ReadState {
   /** Undefined when svc did not make this state. */
   flow: AuthorizationFlow | undefined

@@ -14,14 +14,14 @@ export interface ConnectDeps {
   clock: Clock
   notify: Notify
   recordEvent: RecordEvent
-  /** What people call a provider. */
+  /** Gives the name that people have for a provider. */
   labelOf: (provider: string) => string
 }
 
 /** The account that a provider is connected to, and who asks for it. */
 export interface Connection {
   userId: string
-  /** Of the user who is signed in; undefined where they sign in by this. */
+  /** The session of a user who is signed in; undefined where they sign in by this. */
   sessionId?: string
   caller: Caller
 }

@@ -38,7 +38,7 @@ export interface LinkingDeps extends Pick<SessionRules, 'requireSession'>, Conne
   consume: (transaction: Transaction, pendingLink: PendingLink, browserSecret: string) => Promise<boolean>
 }
 
-/** What proves that an account is the user's. */
+/** Proves that an account is the user's. */
 export interface AccountProof {
   grant: SignInGrant
   /** More work for the transaction that connects. */

@@ -51,7 +51,7 @@ export interface OAuth {
   issuerOf(provider: string): string | undefined
 
   // To a provider and back.
-  /** Where to send the browser; `unavailable` when the provider does not answer. */
+  /** Resolves to the address to send the browser to; `unavailable` when the provider does not answer. */
   begin(flow: NewAuthorizationFlow, browserSecret: string): Promise<URL>
   /** The flow of a callback's `state`, and why it must not be continued. */
   readState(state: string | undefined, provider: string, browserSecret: string | undefined): ReadState
@@ -67,13 +67,13 @@ export interface OAuth {
   signInAs(profile: ProviderProfile, userId: string): Promise<SignInGrant>
 
   // Linking an account with the same email, once its owner has proved that it is theirs.
-  /** What can prove it; `conflict` when the account no longer exists. */
+  /** Finds what can prove it; `conflict` when the account no longer exists. */
   requireAccount(userId: string): Promise<ExistingAccount>
   createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink>
   sealLinkRequest(request: LinkRequest, browserSecret: string): string
   /** Whether it was not used yet, from this browser. */
   isPending(pendingLink: PendingLink, browserSecret: string): Promise<boolean>
-  /** Where a provider is named, a request for another one is `unreadable`. */
+  /** If a provider is named, a request for another one is `unreadable`. */
   readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
   /** The grant proves the account; undefined when it is no longer valid. */
   linkPending(pendingLink: PendingLink, browserSecret: string, proof: AccountProof): Promise<SignInGrant | undefined>

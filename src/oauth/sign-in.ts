@@ -70,7 +70,7 @@ const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAcco
 export interface SignInDeps extends FirstSignInDeps {
   signupOpen: boolean
   emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
-  /** What can prove that an account is the user's. */
+  /** Finds what can prove that an account is the user's. */
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
   markVerified: MarkVerified
   factorOf: (profile: ProviderProfile) => ProviderFactor
@@ -198,7 +198,7 @@ const grantBy = ({ id, userId, provider }: Identity): Omit<SignInGrant, 'authent
 
 type ProviderSignInsDeps = ExistingAccountsDeps & Omit<SignInDeps, 'describeAccount'> & Omit<LinkingDeps, 'signInAs'>
 
-/** What a user needs who comes back from a provider. */
+/** Serves users who come back from a provider. */
 export const createProviderSignIns = (deps: ProviderSignInsDeps) => {
   const existingAccounts = createExistingAccounts(deps)
   const signIns = createSignIn({ ...deps, ...existingAccounts })

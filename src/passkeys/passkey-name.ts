@@ -48,7 +48,7 @@ export const requireName = (entered: unknown): string => {
   })
 }
 
-/** By the kind of its authenticator, else the one that is given; with a number if the user has one of that name. */
+/** Names a passkey by the kind of its authenticator, else as given; with a number if the user has one of that name. */
 export const defaultName = (aaguid: string, otherwise: string, others: readonly Pick<Passkey, 'name'>[]): string => {
   const name = authenticatorName(aaguid) ?? otherwise
   const taken = new Set(others.map((other) => other.name))

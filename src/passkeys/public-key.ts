@@ -19,7 +19,7 @@ const power = (base: bigint, exponent: bigint): bigint => {
   return result
 }
 
-/** By Fermat: P is a prime. */
+/** Fermat's theorem gives it, since P is a prime. */
 const inverse = (value: bigint): bigint => power(value, P - 2n)
 
 const D = modulo(-121665n * inverse(121666n))
@@ -59,7 +59,7 @@ const MAX_RSA_EXPONENT = 2n ** 32n
 const KTY = 1
 const ALG = 3
 
-/** What the key says that it is for. */
+/** Reads the algorithm that the key says it is for. */
 export const algorithmOf = (key: CoseKey): unknown => key.get(ALG)
 
 /** The members of a key of each algorithm, which has no others (WebAuthn section 6.5.1.1). */

@@ -41,7 +41,7 @@ export const createFactorLookup = ({ db, acceptsCodes, acceptsPasskeys }: Factor
   const find: FactorLookup['find'] = async (userId, queries = db, beforeMs?: number) => {
     const found = await findAccepted(queries, userId, { ...(beforeMs !== undefined && { beforeMs }) })
     if (hasFactor(found)) return found
-    // What they stood for then was replaced by something newer.
+    // The app that they stood for was replaced by something newer.
     const stand = beforeMs !== undefined && found.recoveryCodes > 0 && (await has(queries, userId))
     return { ...found, recoveryCodes: stand ? found.recoveryCodes : 0 }
   }

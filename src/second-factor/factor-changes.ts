@@ -49,7 +49,7 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   onCode?: ((outcome: CodeOutcome) => void) | undefined
 }
 
-/** What users do with their second factor, loaded with the first of it. */
+/** Users change and use their second factors by these functions, which are loaded with the first call. */
 export const createFactorChanges = (deps: FactorChangesDeps) => {
   const { db, clock, rootSecret, applySecurityEvent, notify, recordEvent, factors, requireRecentAuthentication } = deps
   const sealing = createSecretSealing(rootSecret)

@@ -7,7 +7,7 @@ const ALGORITHM = 'SHA1'
 const DIGITS = 6
 const STEP_MS = 30_000
 
-/** As long as the hash that it is used with (RFC 4226 section 4, R6). */
+/** The secret is as long as the hash that it is used with (RFC 4226 section 4, R6). */
 export const SECRET_BYTES = 20
 
 const toSecret = (bytes: Uint8Array): Secret => new Secret({ buffer: new Uint8Array(bytes).buffer })

@@ -31,7 +31,7 @@ export const newRecoveryCodes = (): RecoveryCode[] =>
     return { place, text: place + characters.join('') }
   })
 
-/** As people see it: in groups of four. */
+/** Shows a code to people in groups of four. */
 export const showRecoveryCode = ({ text }: RecoveryCode): string => text.replaceAll(GROUP, '$&-')
 
 /**
@@ -46,7 +46,7 @@ export const readRecoveryCode = (entered: string): RecoveryCode | undefined => {
 
 /** Ten new codes, hashed and not yet stored. */
 export interface PreparedRecoveryCodes {
-  /** As the user sees them, once. */
+  /** The user sees them once. */
   codes: string[]
   /**
    * Stores them in place of those that there are, in a transaction that has locked the user; false where others were
@@ -83,7 +83,7 @@ export const createRecoveryCodeSets = ({ db, clock, passwords }: RecoveryCodeSet
   }
 
   return {
-    /** In place of those that the account has. */
+    /** The new codes replace those that the account has. */
     async prepare(userId: string, caller?: Caller): Promise<PreparedRecoveryCodes> {
       return prepareAfter(userId, await findNewestRecoveryCode(db, userId), caller)
     },

@@ -51,14 +51,14 @@ export const findNewestRecoveryCode = async (db: Queries, userId: string): Promi
 export const deleteRecoveryCodes = (db: Queries, userId: string, sinceMs = 0): Promise<number> =>
   db.run('DELETE FROM recovery_codes WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
 
-/** What an account has besides password and providers, whatever the settings allow. */
+/** An account has so many of these besides password and providers, whatever the settings allow. */
 interface StoredFactors {
   codes: number
   recoveryCodes: number
   passkeys: number
 }
 
-/** What the users from one id up to another have; without those who have nothing. */
+/** Finds what the users from one id up to another have; users who have nothing are left out. */
 export const findFactorsBetween = (
   db: Pick<Queries, 'all'>,
   firstId: string,

@@ -23,7 +23,7 @@ export interface SetUpOwner {
   boundTo: string
 }
 
-/** What a user needs to set up an app. Nothing is stored before its first right code. */
+/** A user needs these to set up an app. Nothing is stored before its first right code. */
 export interface OfferedSetUp {
   /** The secret in Base32. */
   secret: string

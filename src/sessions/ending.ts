@@ -65,7 +65,7 @@ export interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAut
 
 export type EndingSession = Pick<AuthenticatedSession, 'sessionId' | 'userId'>
 
-/** Who ends the sessions of a user. */
+/** A user or an operator ends the sessions of a user. */
 export interface OwnEnd {
   /** The session of the request. */
   ownId?: string | undefined
@@ -101,7 +101,7 @@ export const createEnding = (deps: EndingDeps) => {
       const changes = await updateAmr(transaction, sessionId, amr)
       if (changes > 0) transaction.afterCommit(() => cachedSessions.forget(sessionId))
     },
-    // What is cached of a session has its user in it.
+    // A cached session has its user in it.
     userChanged: forgetSessionsOfUser,
   }
 

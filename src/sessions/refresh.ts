@@ -39,7 +39,7 @@ export interface IdentifiedSession {
   isReused: boolean
 }
 
-/** What can be done with a refresh token. */
+/** A refresh token can be traded, or only looked at. */
 export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const { db, clock, lifetimes, defaultAudience, refreshTokens, cachedSessions, issueTokens, endSession } = deps
   const unanswered = createUnansweredRotations(deps)

@@ -47,9 +47,8 @@ const WITH_USER = `SELECT ${SESSION_COLUMNS}, email, username, roles, disabled, 
   server_time() AS read_at
   FROM sessions JOIN users ON users.id = sessions.user_id`
 
-/** As it is stored: words with spaces between them. */
-const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] =>
-  amr ? (amr.split(' ') as Session['amr']) : []
+/** The column holds words with spaces between them. */
+const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] => (amr ? (amr.split(' ') as Session['amr']) : [])
 
 export const toSession = (row: SessionRow): Session => ({
   id: row.id,

@@ -71,7 +71,7 @@ export interface Sessions extends RecentAuthentication {
   /** Ends the session that has just replaced the one of this refresh token, in the same browser. */
   endSuccessor(refreshToken: string, caller: Caller): Promise<AuthenticatedSession[]>
 
-  /** What other subjects call in their transactions. */
+  /** Other subjects call these in their transactions. */
   rules: SessionRules
   /** Cleanup: deletes records of replaced sessions that are past the grace. Resolves to how many. */
   deleteReplaced(nowMs: number): Promise<number>
@@ -82,7 +82,7 @@ type CurrentSession = Pick<AuthenticatedSession, 'sessionId' | 'readAtMs'>
 
 interface SessionList {
   sessions: Session[]
-  /** Of all live sessions, those beyond the limit included. */
+  /** The count of all live sessions, those beyond the limit included. */
   count: number
 }
 

@@ -71,7 +71,7 @@ export interface StartOptions {
   login?: { method: string } | undefined
 }
 
-/** Who gets the session. */
+/** The caller gets the session. */
 export type SessionCaller = Caller & { device: Device }
 
 interface StartDeps {
@@ -91,7 +91,7 @@ export const createStart = (deps: StartDeps) => {
   const { db, clock, lifetimes, defaultAudience, issueTokens, recordEvent } = deps
   const endAboveLimit = createSessionLimit(deps)
 
-  /** By the time of the database's server, where there is one. */
+  /** Uses the time of the database's server, if there is one. */
   const proved = (grant: SignInGrant, user: { readAtMs: number | undefined }): Authentication => {
     const { authenticatedAtMs, amr, provider } = grant
     return { authenticatedAtMs: authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock), amr, provider }

@@ -2,7 +2,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { SecondProof } from './amr.ts'
 
-/** What an account can prove besides password and providers, as far as the settings allow it. */
+/** An account can prove these besides password and providers, as far as the settings allow it. */
 export interface AccountFactors {
   /** Codes of an authenticator app. */
   codes: boolean
@@ -11,12 +11,12 @@ export interface AccountFactors {
   passkeys: number
 }
 
-/** Whose second factor the page of a link asks for. */
+/** The page of a link asks for a second factor of this account. */
 export interface AskedFactor {
   userId: string
   /** Only what was there before counts; anything when left out. */
   madeBeforeMs?: number | undefined
-  /** What goes in the same step, and is neither asked for nor good. */
+  /** These go in the same step, and are neither asked for nor good. */
   without?: { appGoes: boolean; passkeyId: string | undefined; recoveryCodesSinceMs: number } | undefined
 }
 

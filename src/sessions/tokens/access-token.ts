@@ -41,7 +41,7 @@ interface AccessClaims {
   email_verified: boolean
   /** When the user last authenticated (OpenID Connect Core section 2); absent where it is not known. */
   auth_time?: number | undefined
-  /** What was proved then (RFC 8176); absent where it is not known. */
+  /** The user proved this then (RFC 8176); absent where it is not known. */
   amr?: readonly string[] | undefined
   iat: number
   exp: number
