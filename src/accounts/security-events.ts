@@ -18,7 +18,7 @@ interface EventFacts {
 }
 
 /** What was removed of an authenticator app and its recovery codes. */
-export interface RemovedCodes {
+interface RemovedCodes {
   /** Whether there was an app. */
   codes: boolean
   recoveryCodes: number

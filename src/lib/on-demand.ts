@@ -8,19 +8,25 @@ type OnDemand<T, Name extends keyof T> = {
 
 /**
  * A subject whose files are loaded with the first call of one of its functions, as `onDemand` does it for some of them.
- * Its functions cannot be listed or spread before it is loaded.
+ * `known` needs no file. Its functions cannot be listed or spread.
  */
-export const loadedOnDemand = <T extends object>(load: () => Promise<T>): OnDemand<T, keyof T> => {
+export const loadedOnDemand = <T extends object, Known extends object = object>(
+  load: () => Promise<T>,
+  known?: Known,
+): OnDemand<T, keyof T> & Known => {
   const loadedOnce = once(load)
-  const get = (_: object, name: string) => {
-    // Only a promise has it: `await` asks for it.
-    if (name === 'then') return undefined
-    return async (...args: unknown[]) => {
+  const callOf =
+    (name: string) =>
+    async (...args: unknown[]) => {
       const loaded = (await loadedOnce()) as Record<string, (...args: unknown[]) => unknown>
       return loaded[name]?.(...args)
     }
+  const get = (target: object, name: string) => {
+    // An object with a `then` would be taken for a promise.
+    if (name === 'then') return undefined
+    return name in target ? Reflect.get(target, name) : callOf(name)
   }
-  return new Proxy({}, { get }) as OnDemand<T, keyof T>
+  return new Proxy(known ?? {}, { get }) as OnDemand<T, keyof T> & Known
 }
 
 /** Loads something with the first call, and hands it to all. A failure is tried again with the next call. */

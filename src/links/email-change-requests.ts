@@ -28,7 +28,7 @@ interface Asker {
 /** Their request. */
 interface NewRequest {
   email: Email
-  /** By which the browser is recognised when the link is opened: elsewhere a press confirms nothing. */
+  /** Recognises the browser when the link is opened: elsewhere a press confirms nothing. */
   browser: string
 }
 

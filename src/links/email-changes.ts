@@ -19,9 +19,9 @@ import type { UndoLinks } from './undo-links.ts'
 
 interface OperatorsEmail {
   email: Email
-  /** By default a new address is not, and that of the account stays what it is. */
+  /** By default a new address is not verified, and that of the account stays what it is. */
   verified?: boolean | undefined
-  /** By default where the account is disabled. */
+  /** The default is true where the account is disabled. */
   stolen?: boolean | undefined
   caller?: Caller | undefined
 }

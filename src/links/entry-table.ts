@@ -19,11 +19,11 @@ import { findUserById, lockUser, lockUserToChange, requireUserById, type UserRec
 import { orTaken } from './email-refusals.ts'
 import type { Links } from './issued-links.ts'
 import { DeadLinkError, emailOfLink, type EntryPurpose, type Link } from './link.ts'
-import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
+import { type AskedFactor, type FindAsked, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
 
-/** What a user chooses in place of a password: an account at a provider, or a new passkey. */
+/** A user chooses an account at a provider, or a new passkey, in place of a password. */
 export interface Connectable {
-  /** What it proves now. A new passkey proves nothing: the link stands for a password. */
+  /** A new passkey proves nothing yet: the link stands for a password. */
   proof: Extract<Proof, 'link' | 'provider' | 'provider_with_factor'>
   /** The provider's name in the settings, or `passkey`: for the record. */
   method: string
@@ -40,7 +40,7 @@ interface EntryChange {
   user: UserRecord
   isOwnSession: boolean
   factor: ProvedFactor | undefined
-  /** What the user signs in with from now on, for the record. */
+  /** The record names the way in which the user signs in from now on. */
   method: string
   /** Undefined: the account has no password afterwards, since nobody has proved to know it. */
   passwordHash?: string | undefined
@@ -48,7 +48,7 @@ interface EntryChange {
   caller: Caller
 }
 
-/** What a link of one purpose does. */
+/** The rules of the links of one purpose. */
 interface EntryRow {
   requireAccount(link: Link): Promise<UserRecord>
   findAsked(link: Link, user: UserRecord, isOwnSession: boolean): AskedFactor | undefined
@@ -70,7 +70,7 @@ export interface EntryTableDeps extends Pick<SessionRules, 'userChanged'> {
   recordEvent: RecordEvent
   takeOver: TakeOver
   enterInvited: EnterInvited
-  hasFactor: HasFactor
+  findAsked: FindAsked
   /** Lets logins of the account begin to count from zero. */
   unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
 }
@@ -84,14 +84,14 @@ export const createEntryTable = (deps: EntryTableDeps): Record<EntryPurpose, Ent
 
 /** A new password. The first proof of an unverified address gives the account to the owner of the address. */
 const resetRow = (deps: EntryTableDeps): EntryRow => {
-  const { db, clock, links, applySecurityEvent, announceUpdate, takeOver, notify, recordEvent, hasFactor } = deps
+  const { db, clock, links, applySecurityEvent, announceUpdate, takeOver, notify, recordEvent, findAsked } = deps
 
   const changeAccount = async (transaction: Transaction, change: EntryChange): Promise<void> => {
     const { user, link, isOwnSession, factor, passwordHash, method, caller } = change
     const { id: userId, emailLower } = user
     const proved = { userId, emailLower, passwordHash, method: 'link', signsInWith: method, caller }
     if (canTakeOver(link, isOwnSession) && (await takeOver(transaction, proved))) return
-    await useFactor(transaction, hasFactor, { userId }, factor)
+    await useFactor(transaction, findAsked, { userId }, factor)
     await updatePasswordHash(transaction, { id: userId, hash: passwordHash ?? null, nowMs: clock.now() })
     const verified = provesEmail(link) ? await markEmailVerified(transaction, userId, clock.now()) : 0
     await recordEvent(transaction, { type: 'password.reset', userId, details: { method } }, caller)
@@ -154,7 +154,7 @@ const undoRow = (deps: EntryTableDeps): EntryRow => {
         const { userId = '' } = link
         await lockUserToChange(transaction, userId)
         await links.use(transaction, link)
-        await useFactor(transaction, deps.hasFactor, askedBy(link), factor)
+        await useFactor(transaction, deps.findAsked, askedBy(link), factor)
         await putBack(transaction, link, caller)
         await updatePasswordHash(transaction, { id: userId, hash: passwordHash ?? null, nowMs: clock.now() })
         if (passwordHash !== undefined)

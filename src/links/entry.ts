@@ -10,12 +10,12 @@ import { findUserById, type UserRecord } from '../accounts/user-store.ts'
 import { requireUsername } from '../accounts/username.ts'
 import { type Connectable, createEntryTable, type EntryTableDeps } from './entry-table.ts'
 import type { EntryPurpose, Link } from './link.ts'
-import type { AskedFactor, ProvedFactor } from './proved-factor.ts'
+import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 
 export interface LinkEntry {
   /** Live when it was read. */
   link: Link
-  /** What the user signs in with from now on. An empty `username` stays as it is. */
+  /** The user signs in with this from now on. With an empty `username`, that of the account stays. */
   chosen: { password: string; username?: string | undefined } | Connectable
   /** Whether the browser has a session of the account: then the proof of an unverified address is no take-over. */
   isOwnSession: boolean
@@ -35,7 +35,7 @@ export interface CheckedEntry {
 export interface Entries {
   /** The account of a live link; a `DeadLinkError` when it is not the one any more that the link was made for. */
   requireAccount(link: Link): Promise<UserRecord>
-  /** Whose second factor must be proved before anything changes; undefined where none is asked for. */
+  /** Finds the second factor that must be proved before anything changes; undefined: none is asked for. */
   findAsked(entered: Pick<LinkEntry, 'link' | 'isOwnSession'>): Promise<AskedFactor | undefined>
   /**
    * Whether a link that puts an address back waits: the account is disabled. An operator may have disabled it because of

@@ -1,12 +1,64 @@
+import { findKnownSince } from '../sign-in/known-browser-store.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Database, Queries } from '../storage/database.ts'
-import { findUserById, lockUserToChange } from '../accounts/user-store.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { findUserById, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
 import type { MarkVerified } from '../accounts/verified-email.ts'
-import { createFirstFactorMessage, type FirstFactorMessageDeps } from './first-factor-message.ts'
 import { DeadLinkError, hashToken, type Link } from './link.ts'
 import { hasUsedLink } from './link-store.ts'
-import type { AskingBrowser } from './verification-message.ts'
+import type { AskingBrowser } from './verification.ts'
+import { knownDevice } from '../lib/device.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail } from '../mail/mail.ts'
+import { findEarlierEmail } from '../accounts/email-store.ts'
+import type { Links } from './issued-links.ts'
+import type { MailLimits } from './mail-limits.ts'
+
+const LIFETIME_MS = 1_800_000
+
+export interface FirstFactorMessageDeps {
+  clock: Clock
+  baseUrl: string
+  mail: Mail
+  links: Links
+  limits: MailLimits
+}
+
+/** The message that comes before the first second factor or passkey of an account. */
+export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }: FirstFactorMessageDeps) => {
+  /** The message goes to the address that the account had 72 hours ago, if it was proved. */
+  const addressOf = async (queries: Queries, { id, email, emailLower }: UserRecord): Promise<string> => {
+    const earlier = await findEarlierEmail(queries, id, clock.now())
+    return earlier === undefined || earlier === emailLower ? email : earlier
+  }
+
+  return {
+    addressOf,
+
+    /** Past the limits, nothing is sent. */
+    async write(transaction: Transaction, user: UserRecord, browser: AskingBrowser): Promise<void> {
+      const { id: userId, email, emailLower, emailVerifiedAtMs } = user
+      const to = await addressOf(transaction, user)
+      const isEarlier = to !== email
+      const asked = { purpose: 'first_factor', emailLower: isEarlier ? to : emailLower, userId } as const
+      if (!(await limits.mayAsk(transaction, asked))) return
+      const isUnproved = emailVerifiedAtMs === undefined && !isEarlier
+      if (isUnproved && !(await limits.mayMailUnverified(transaction, 'first_factor', emailLower))) return
+      const { link, token } = await links.create(transaction, {
+        purpose: 'first_factor',
+        userId,
+        emailLower,
+        details: { browser: browser.hash, returnTo: browser.returnTo, ...(isEarlier && { provesEmail: 'no' }) },
+        lifetimeMs: LIFETIME_MS,
+      })
+      const { id: linkId, expiresAtMs } = link
+      const url = `${baseUrl}/auth/account/first-factor?token=${token}`
+      const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
+      const message = { kind: 'first_factor' as const, ...about, url, expiresAtMs }
+      await mail.write(transaction, { to, userId, message, linkId, expiresAtMs })
+    },
+  }
+}
 
 const HOUR_MS = 3_600_000
 
@@ -15,14 +67,14 @@ const KNOWN_AFTER_MS = 72 * HOUR_MS
 /** How long a link that was followed counts: time enough to set something up. */
 const PROVED_MS = HOUR_MS / 2
 
-/** What asks the database, in a transaction or outside. */
+/** Queries run in a transaction or outside. */
 export type FirstFactorQueries = Queries
 
 /** The secrets that a browser holds in its cookies. */
 export interface ProvingBrowser {
-  /** By which accounts know it. */
+  /** Accounts know the browser by this secret. */
   device: string | undefined
-  /** By which it is recognised as the one that has asked for a link. */
+  /** Recognises the browser as the one that has asked for a link. */
   link: string | undefined
   /** Whether the user has just come by another link to the address of the account. */
   cameByMail?: boolean
@@ -38,7 +90,7 @@ export interface FirstFactor {
   isAllowed(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<boolean>
   /** `forbidden` with reason `mail_first` unless it is allowed. Every set-up calls it in its transaction. */
   require(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<void>
-  /** Where the link goes. */
+  /** Finds the address that the link goes to. */
   findAddress(userId: string): Promise<string | undefined>
   /** Sends the link. Past the limits, nothing is sent. */
   send(userId: string, browser: AskingBrowser): Promise<void>
@@ -54,16 +106,14 @@ export interface FirstFactorDeps extends FirstFactorMessageDeps {
   markVerified: MarkVerified
   /** Whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>
-  /** When the account got to know a browser, by the hash of its secret. */
-  browserKnownSince: (queries: Queries, userId: string, deviceHash: string) => Promise<number | undefined>
 }
 
 export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
-  const { db, clock, mail, links, markVerified, hasFactors, browserKnownSince } = deps
+  const { db, clock, mail, links, markVerified, hasFactors } = deps
   const message = createFirstFactorMessage(deps)
 
   const isKnown = async (queries: Queries, userId: string, { device }: ProvingBrowser): Promise<boolean> => {
-    const sinceMs = device === undefined ? undefined : await browserKnownSince(queries, userId, hashToken(device))
+    const sinceMs = device === undefined ? undefined : await findKnownSince(queries, userId, hashToken(device))
     return sinceMs !== undefined && clock.now() - sinceMs >= KNOWN_AFTER_MS
   }
 

@@ -1,7 +1,7 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
-import { AppError } from '../lib/errors.ts'
+import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Database, Transaction } from '../storage/database.ts'
@@ -15,9 +15,37 @@ import {
 } from '../accounts/user-store.ts'
 import type { Users } from '../accounts/accounts.ts'
 import type { Links } from './issued-links.ts'
-import { type CheckedInvitation, type NewInvitation, requireInvitation } from './new-invitation.ts'
+import { requireEmail } from '../accounts/email.ts'
+import { requireRoles } from '../accounts/roles.ts'
+import { requireUsername } from '../accounts/username.ts'
 
-/** What an operator does with invitations. */
+/** Whom an operator invites. */
+export interface NewInvitation {
+  email: string
+  /** Made from the email when left out. */
+  username?: string | undefined
+  /** The user keeps them. Left out for an account that was invited before: its roles stay. */
+  roles?: string[] | undefined
+  /** Whether the link is sent by mail. */
+  isMailed: boolean
+}
+
+/** The same, checked. */
+export interface CheckedInvitation {
+  email: Email
+  username: string | undefined
+  roles: string[] | undefined
+}
+
+/** `unprocessable` for each field that breaks a rule. */
+export const requireInvitation = ({ email, username, roles }: NewInvitation): CheckedInvitation =>
+  checkAll({
+    email: () => requireEmail(email),
+    username: () => (username === undefined ? undefined : requireUsername(username)),
+    roles: () => roles && requireRoles(roles),
+  })
+
+/** Operators invite users. */
 export interface Invite {
   /** `unprocessable` for a bad field, `conflict` for an account that cannot be invited. */
   invite(invitation: NewInvitation): Promise<Invited>

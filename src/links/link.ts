@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Email, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 
-/** What a link is good for; it is refused everywhere else. */
+/** A link is good for one purpose, and refused everywhere else. */
 export type LinkPurpose =
   | 'reset'
   | 'verify'
@@ -39,7 +39,7 @@ export interface Link {
   userId: string | undefined
   /** The address that the link is about, in the form that is compared. */
   emailLower: string
-  /** What the purpose needs. */
+  /** The values that the purpose needs. */
   details: Record<string, string | undefined>
   createdAtMs: number
   expiresAtMs: number
@@ -52,7 +52,7 @@ export const emailOfLink = ({ details }: Link): Email => {
   return email
 }
 
-/** What became of a link that is not good. `unknown`: it was never made, or was over for more than a week. */
+/** A link that is not good has ended, or is `unknown`: it was never made, or was over for more than a week. */
 type DeadLinkState = LinkEnd | 'expired' | 'unknown'
 
 /** A link that is not good (`gone`). The page about it says what became of it, and where there is a new one. */
@@ -68,5 +68,5 @@ export class DeadLinkError extends AppError {
   }
 }
 
-/** What is stored of a token. The token is random, so that a plain hash cannot be guessed backwards. */
+/** Hashes a token for the database. The token is random, so that a plain hash cannot be guessed backwards. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url')

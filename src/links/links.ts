@@ -13,7 +13,7 @@ import { createLoginLimit, type LoginLimit, type LoginLimitDeps } from './login-
 import type { MailLimits } from './mail-limits.ts'
 import type { NotMe, NotMeDeps } from './not-me.ts'
 import { createPendingSignups, type PendingSignups, type PendingSignupsDeps } from './pending-signups.ts'
-import type { AskedFactor, ProvedFactor } from './proved-factor.ts'
+import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 import type { ResetLinks, ResetLinksDeps } from './reset-links.ts'
 import { createVerification, type Verification, type VerificationDeps } from './verification.ts'
 
@@ -75,7 +75,7 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     const { createEmailChangeRequests } = await import('./email-change-requests.ts')
     return createEmailChangeRequests({ ...(await withUndoLinks()), lifetimeMs: verifyMs })
   })
-  /** By the purpose of the request. */
+  /** The key is the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
     reset,
     signup: pendingSignups,

@@ -10,7 +10,7 @@ import type { MailLimits } from './mail-limits.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-/** What follows when someone has tried too many passwords for an account. */
+/** The owner of an account is told when someone has tried too many passwords for it. */
 export interface LoginLimit {
   /**
    * Notes that the limit was reached for an address, whether or not it has an account: what this looks up takes no time

@@ -1,7 +1,7 @@
-import { userDeviceOf } from '../lib/caller.ts'
+import { userDeviceOf, type Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
-import type { Notice } from '../mail/message.ts'
+import type { Notice, NoticeContext } from '../mail/message.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { AccountNotice, Notify } from '../accounts/account-notice.ts'
 import { findFormerEmails } from '../accounts/email-store.ts'
@@ -10,7 +10,18 @@ import type { NotMePurpose } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
 import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
-import { NOTICE_LIFETIME_MS, noticeContextOf } from './notice-context.ts'
+import { knownDevice } from '../lib/device.ts'
+
+/** How long svc tries to tell a user what happened. */
+export const NOTICE_LIFETIME_MS = 24 * 3_600_000
+
+/** A message tells who did something, and from which address. Without a device, an operator did it. */
+export const noticeContextOf = (email: string, occurredAtMs: number, device: Caller['device']): NoticeContext => ({
+  email,
+  occurredAtMs,
+  by: device ? 'user' : 'operator',
+  ...(device && { device: knownDevice(device.userAgent), address: device.address }),
+})
 
 /** How long "This wasn't me" is good. */
 const NOT_ME_LIFETIME_MS = 72 * 3_600_000

@@ -10,10 +10,43 @@ import { findUserByEmail, findUserById, lockUserToChange, type UserRecord } from
 import type { Link } from './link.ts'
 import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
-import { mayMailReset } from './reset-limits.ts'
-import { resetMessage } from './reset-message.ts'
+import { findLiveLinks } from './link-store.ts'
+import type { Message } from '../mail/message.ts'
 
-/** What a user enters on the page "Forgot your password?", and what is known of the browser. */
+type About = Pick<Extract<Message, { kind: 'reset' }>, 'by' | 'occurredAtMs' | 'device'>
+
+/** The message with a link for a new password. */
+export const resetMessage = (
+  { id, email }: UserRecord,
+  { link, url }: { link: Link; url: string },
+  more: About,
+): OutgoingMessage => ({
+  to: email,
+  userId: id,
+  linkId: link.id,
+  expiresAtMs: link.expiresAtMs,
+  message: { kind: 'reset', email, url, expiresAtMs: link.expiresAtMs, ...more },
+})
+
+/**
+ * Whether a link to a new password may be mailed. Past the limits it may while no earlier one is good that was mailed:
+ * strangers, who can ask for many, must not keep the user out.
+ */
+export const mayMailReset = async (
+  { clock, limits }: { clock: Clock; limits: MailLimits },
+  transaction: Transaction,
+  { id: userId, emailLower, emailVerifiedAtMs }: UserRecord,
+): Promise<boolean> => {
+  const isWithinLimits =
+    (await limits.mayAsk(transaction, { purpose: 'reset', emailLower })) &&
+    (emailVerifiedAtMs !== undefined || (await limits.mayMailUnverified(transaction, 'reset', emailLower)))
+  if (isWithinLimits) return true
+  const live = await findLiveLinks(transaction, { purpose: 'reset', userId, emailLower }, clock.now())
+  // An operator makes links too, and hands them over.
+  return !live.some(({ details }) => details.browser !== undefined)
+}
+
+/** A user has entered the email on the page "Forgot your password?"; the rest is known of the browser. */
 interface ResetRequest {
   email: Email
   returnTo: string
@@ -39,7 +72,7 @@ export interface ResetLinks {
   ask(request: ResetRequest): Promise<void>
   /** In the background: the message for a request; undefined where no account may get one. */
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
-  /** By an operator, who hands the link over, or has it mailed. `conflict` when the account is disabled. */
+  /** An operator hands the link over, or has it mailed. `conflict` when the account is disabled. */
   createByOperator(userId: string, options: { isMailed: boolean }): Promise<OperatorLink>
   /** The same in the transaction of the caller, not mailed. The user of the link goes on to `returnTo`. */
   createIn(

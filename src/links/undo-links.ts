@@ -7,7 +7,7 @@ import { reserveEmail } from '../accounts/email-store.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
 import { findLiveLinks, shortenUndoLinks } from './link-store.ts'
 import type { Links } from './issued-links.ts'
-import { NOTICE_LIFETIME_MS, noticeContextOf } from './notice-context.ts'
+import { NOTICE_LIFETIME_MS, noticeContextOf } from './notices.ts'
 
 /** How long a change of address can be undone. */
 const UNDO_MS = 72 * 3_600_000

@@ -11,12 +11,63 @@ import type { MarkVerified } from '../accounts/verified-email.ts'
 import type { CheckedEntry } from './entry.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { Links } from './issued-links.ts'
-import {
-  type AskingBrowser,
-  createVerificationMessage,
-  type VerificationMessageDeps,
-  type VerificationMode,
-} from './verification-message.ts'
+import { knownDevice } from '../lib/device.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail } from '../mail/mail.ts'
+import type { MailLimits } from './mail-limits.ts'
+
+/** `off`: no messages. `required`: no session before the email is verified. */
+type VerificationMode = 'off' | 'optional' | 'required'
+
+/** The browser that asks for a message. */
+export interface AskingBrowser {
+  /** Recognises the browser when the link is opened. */
+  hash: string
+  network: string
+  userAgent: string
+  /** The address that the user wants to go to; it counts in this browser only. */
+  returnTo?: string | undefined
+}
+
+interface VerificationMessageDeps {
+  clock: Clock
+  baseUrl: string
+  mode: VerificationMode
+  lifetimeMs: number
+  links: Links
+  limits: MailLimits
+  mail: Mail
+}
+
+/** Writes a message with a link to an address that is not verified, within the limits. */
+const createVerificationMessage =
+  ({ clock, baseUrl, mode, lifetimeMs, links, limits, mail }: VerificationMessageDeps) =>
+  async (transaction: Transaction, user: UserRecord, browser: AskingBrowser, isProved: boolean): Promise<void> => {
+    if (mode === 'off' || !mail.isOn) return
+    const { id: userId, email, emailLower } = user
+    // Anybody can sign up. What follows a password or a session counts by itself, and strangers fill no limit of it.
+    const request = isProved
+      ? ({ purpose: 'verify', emailLower, userId } as const)
+      : ({ purpose: 'signup', emailLower, network: browser.network } as const)
+    const mayAsk = await limits.mayAsk(transaction, request)
+    if (!mayAsk || !(await limits.mayMailUnverified(transaction, request.purpose, emailLower))) return
+    const details = { browser: browser.hash, returnTo: browser.returnTo }
+    const { link, token } = await links.create(transaction, {
+      purpose: 'verify',
+      userId,
+      emailLower,
+      details,
+      lifetimeMs,
+    })
+    const { id: linkId, expiresAtMs } = link
+    const url = verificationUrl(baseUrl, token)
+    const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
+    const message = { kind: 'verify' as const, ...about, url, expiresAtMs }
+    await mail.write(transaction, { to: email, userId, message, linkId, expiresAtMs })
+  }
+
+/** The address that a message leads to. */
+export const verificationUrl = (baseUrl: string, token: string): string => `${baseUrl}/auth/email/verify?token=${token}`
 
 /** Proof of the email of an account, by a link in a message. */
 export interface Verification {

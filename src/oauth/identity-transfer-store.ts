@@ -4,7 +4,7 @@ import { uuidAfter } from '../lib/uuid.ts'
 import { insertRows, type Queries } from '../storage/database.ts'
 import { IDENTITY_COLUMNS, type Identity, type IdentityRow, toIdentity, toIdentityRow } from './identity-store.ts'
 
-/** What identifies an account at a provider. */
+/** Issuer and subject identify an account at a provider. */
 type ProviderAccount = Pick<Identity, 'issuer' | 'subject'>
 
 /** The provider accounts with one of these subjects that are connected to any user. */

@@ -9,13 +9,19 @@ import type { ProviderSettings } from './providers/presets.ts'
  */
 export type ProviderFactor = 'asked' | 'spared' | 'proved'
 
-/** As long as a sign-in counts as recent. */
+/** A sign-in counts as recent for as long. */
 const FRESH_MS = 600_000
 
 interface ProviderFactorDeps {
   clock: Clock
   providers: readonly Pick<ProviderSettings, 'name' | 'secondFactor'>[]
 }
+
+/** Says whether the operator trusts a provider with the second factor. */
+export const trustsFactor =
+  (providers: ProviderFactorDeps['providers']) =>
+  (name: string): boolean =>
+    providers.some((provider) => provider.name === name && provider.secondFactor === 'trusted')
 
 export const createProviderFactor =
   ({ clock, providers }: ProviderFactorDeps) =>
@@ -28,6 +34,6 @@ export const createProviderFactor =
 
 export type ProviderProof = Extract<Proof, 'provider' | 'provider_with_factor'>
 
-/** What a sign-in with the provider proves. */
+/** Names the proof that a sign-in with the provider is. */
 export const proofOfProvider = (factor: ProviderFactor): ProviderProof =>
   factor === 'proved' ? 'provider_with_factor' : 'provider'

@@ -23,14 +23,14 @@ export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthen
   hasPassword: HasPassword
   /** Whether the user can sign in with a provider that is configured. */
   hasProvider: (queries: Queries, userId: string) => Promise<boolean>
-  /** Where nothing is left that they could stand for. */
+  /** Deletes recovery codes if nothing is left that they could stand for. */
   deleteUselessRecoveryCodes: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
 /** `removable` is false for the last way to sign in. */
 export type OwnPasskey = Passkey & { removable: boolean }
 
-/** What users do with their passkeys while they are signed in. Each change needs a recent sign-in. */
+/** Users list and change their passkeys while they are signed in. Each change needs a recent sign-in. */
 export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
   const { db, clock, applySecurityEvent, notify, recordEvent, requireRecentAuthentication } = deps
 

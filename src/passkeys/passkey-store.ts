@@ -26,7 +26,7 @@ export const findPasskeyByCredential = async (db: Queries, credentialId: string)
   return row && toPasskey(row)
 }
 
-/** By id; the row stays as it is until the transaction ends. */
+/** Finds a passkey by id; the row stays as it is until the transaction ends. */
 export const lockPasskey = async (db: Queries, id: string): Promise<Passkey | undefined> => {
   const row = await db.get<PasskeyRow>(`SELECT ${COLUMNS} FROM passkeys WHERE id = ? FOR UPDATE`, id)
   return row && toPasskey(row)
@@ -58,7 +58,7 @@ export const insertPasskey = async (db: Queries, passkey: Passkey): Promise<numb
   return inserted
 }
 
-/** What a sign-in changes. */
+/** Stores what a sign-in changes. */
 export const updateUse = (
   db: Queries,
   { id, signCount, isBackedUp, lastUsedAtMs }: Pick<Passkey, 'id' | 'signCount' | 'isBackedUp' | 'lastUsedAtMs'>,
@@ -100,12 +100,7 @@ export const deletePasskeysSince = async (
   return newer.map(({ name }) => name)
 }
 
-export const countPasskeysOfUser = async (db: Queries, userId: string): Promise<number> => {
-  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM passkeys WHERE user_id = ?', userId)
-  return row?.count ?? 0
-}
-
-/** What authenticators know the user by: random, and kept for as long as the account is there (section 14.6.1). */
+/** Authenticators know the user by a random handle, which is kept for as long as the account (section 14.6.1). */
 export const findUserHandle = async (db: Queries, userId: string): Promise<string | undefined> => {
   const row = await db.get<{ user_handle: string | null }>('SELECT user_handle FROM users WHERE id = ?', userId)
   return row?.user_handle ?? undefined

@@ -5,7 +5,7 @@ export interface Passkey {
   /** UUID */
   id: string
   userId: string
-  /** What the authenticator calls it, in base64url. */
+  /** The authenticator has this name for it, in base64url. */
   credentialId: string
   /** A COSE key, in base64url. */
   publicKey: string

@@ -21,7 +21,7 @@ export interface PasskeyRegistrationDeps {
   clock: Clock
   challenges: Challenges
   origin: string
-  /** What the browser shows as the site. */
+  /** The browser shows it as the site. */
   relyingParty: { id: string; name: string }
   notify: Notify
   recordEvent: RecordEvent
@@ -40,7 +40,7 @@ export interface NewPasskeyRequest {
   userId: string
   response: unknown
   browserSecret: string | undefined
-  /** As the user wrote it; undefined: by the kind of authenticator. */
+  /** The user has written it; if undefined, the kind of authenticator gives the name. */
   name?: unknown
   /** The name where that kind is not known, such as browser and system. */
   otherwise: string
@@ -56,7 +56,7 @@ export interface AddedPasskey {
 
 /** A passkey that can be used. Nothing was stored yet. */
 export interface CheckedRegistration {
-  /** What the user has proved by making it. */
+  /** The user has proved this by making the passkey. */
   proof: Proof
   /**
    * In the transaction of what allows it, after the user's row was locked: spends the challenge, stores the passkey, and

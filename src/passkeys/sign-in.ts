@@ -23,7 +23,7 @@ export interface PasskeySignInDeps {
   endWrongCodes: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
-/** What a passkey has proved. Nothing was changed yet. */
+/** A passkey has proved this. Nothing was changed yet. */
 export interface PasskeyProof {
   /** Valid while the account is active and has the passkey. */
   grant: SignInGrant
@@ -38,7 +38,7 @@ export interface PasskeyProof {
   apply: (transaction: Transaction) => Promise<void>
 }
 
-/** Whose passkey it must be. */
+/** It must be a passkey of this user. */
 export interface RequiredPasskey {
   userId: string
   /** One that was added at this time or later proves nothing: it may be an attacker's. */
@@ -117,7 +117,7 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
 /** Runs the check of a signature within the limits of the user whose passkey it would be of. */
 export type LimitedCheck = <T>(userId: string, check: () => Promise<T>) => Promise<T>
 
-/** Who presents the response. */
+/** A browser presents the response. */
 interface Presenter {
   browserSecret: string | undefined
   caller: Caller

@@ -9,13 +9,13 @@ import { type CodeRow, countInARow, discountInARow, findFullRow } from './wrong-
 /** The next day helps as little as the next minute: the page says what helps. */
 const LOCKED_RETRY_SECONDS = 86_400
 
-/** The place where a code is entered: each has a count of its own. */
+/** A code is entered at a place, and each place has a count of its own. */
 export type CodePlace =
   | {
       /** At a login, or on the page of a link. */
       kind: 'login' | 'link'
       network: string
-      /** The key of the count in a browser that the account knows. */
+      /** Where the account knows the browser, its counts are stored under this name. */
       knownBrowser: string | undefined
     }
   | { kind: 'reauthentication'; sessionId: string; network: string }

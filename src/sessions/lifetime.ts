@@ -11,7 +11,7 @@ export interface Lifetimes {
   graceMs: number
 }
 
-/** Where a user signs in from, for their list of sessions. */
+/** A user signs in from a device, which their list of sessions shows. */
 export interface Device {
   userAgent: string
   address: string

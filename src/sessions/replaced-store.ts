@@ -5,7 +5,7 @@ export interface ReplacedSession {
   id: string
   /** The session that the browser has now. */
   successorId: string
-  /** What the refresh tokens of the replaced session were made with. */
+  /** The refresh tokens of the replaced session were made with it. */
   salt: string
   replacedAtMs: number
   /** The time of the server as the row was read; undefined where there is no server. */

@@ -1,5 +1,18 @@
-import { columnsOf, type Database, insertRow, type Queries, type TableRow } from '../storage/database.ts'
-import type { Session, SessionWithUser } from './session.ts'
+import {
+  columnsOf,
+  type Database,
+  insertRow,
+  type Queries,
+  type TableRow,
+  type CachedRow,
+} from '../storage/database.ts'
+import {
+  type Session,
+  type SessionWithUser,
+  type CachedSession,
+  type SessionAuthentication,
+  toCachedSession,
+} from './session.ts'
 
 export type SessionRow = TableRow<'sessions'>
 
@@ -23,9 +36,8 @@ const WITH_USER = `SELECT ${SESSION_COLUMNS}, email, username, roles, disabled, 
   server_time() AS read_at
   FROM sessions JOIN users ON users.id = sessions.user_id`
 
-/** As it is stored: words with spaces between them. */
-export const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] =>
-  amr ? (amr.split(' ') as Session['amr']) : []
+/** The column holds words with spaces between them. */
+const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] => (amr ? (amr.split(' ') as Session['amr']) : [])
 
 export const toSession = (row: SessionRow): Session => ({
   id: row.id,
@@ -126,3 +138,41 @@ export const updateUnansweredSession = (
 
 export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ?', id)
+
+type LockedRow = Pick<SessionRow, 'user_id' | 'authenticated_at' | 'amr' | 'provider'> & { read_at: number | null }
+
+/**
+ * Locks a session, and its user before it, until the transaction ends; undefined when the session has ended. The order
+ * is that of every transaction that locks both: two that wait for each other would have to be repeated.
+ */
+export const lockSession = async (
+  db: Queries,
+  id: string,
+  userId: string,
+): Promise<SessionAuthentication | undefined> => {
+  await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
+  const row = await db.get<LockedRow>(
+    `SELECT user_id, authenticated_at, amr, provider, server_time() AS read_at FROM sessions
+     WHERE id = ? AND user_id = ? FOR SHARE`,
+    id,
+    userId,
+  )
+  return (
+    row && {
+      userId: row.user_id,
+      authenticatedAtMs: row.authenticated_at ?? undefined,
+      amr: toAmr(row),
+      provider: row.provider ?? undefined,
+      readAtMs: row.read_at ?? undefined,
+    }
+  )
+}
+
+/** 0 where the session has `mfa` already. */
+export const updateAmr = (db: Queries, id: string, amr: readonly string[]): Promise<number> =>
+  db.run(`UPDATE sessions SET amr = ? WHERE id = ? AND (amr IS NULL OR amr NOT LIKE '%mfa%')`, amr.join(' '), id)
+
+/** Sessions by id, as they are in the database at this moment; from memory where nothing has changed. */
+export type CachedSessions = CachedRow<CachedSession>
+
+export const createCachedSessions = (db: Database): CachedSessions => cacheSessions(db, toCachedSession)

@@ -6,7 +6,8 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { createAuthenticate } from './authenticate.ts'
-import { createCachedSessions } from './cached-sessions.ts'
+import type { AuthenticatedSession, Session, SessionWithUser } from './session.ts'
+import { createCachedSessions } from './session-store.ts'
 import { createEnding, type EndingDeps, type EndingSession, type OwnEnd } from './ending.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs, type Lifetimes } from './lifetime.ts'
@@ -17,7 +18,6 @@ import {
 } from './recent-authentication.ts'
 import { createSessionRefresh, type IdentifiedSession, type RefreshResult } from './refresh.ts'
 import { createReplacement } from './replacement.ts'
-import type { AuthenticatedSession, Session, SessionWithUser } from './session.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
 import { createStart, type SessionCaller, type StartOptions } from './start.ts'
 import type { AccessTokens } from './tokens/access-token.ts'
@@ -71,7 +71,7 @@ export interface Sessions extends RecentAuthentication {
   /** Ends the session that has just replaced the one of this refresh token, in the same browser. */
   endSuccessor(refreshToken: string, caller: Caller): Promise<AuthenticatedSession[]>
 
-  /** What other subjects call in their transactions. */
+  /** Other subjects call these in their transactions. */
   rules: SessionRules
   /** Cleanup: deletes records of replaced sessions that are past the grace. Resolves to how many. */
   deleteReplaced(nowMs: number): Promise<number>
@@ -82,7 +82,7 @@ type CurrentSession = Pick<AuthenticatedSession, 'sessionId' | 'readAtMs'>
 
 interface SessionList {
   sessions: Session[]
-  /** Of all live sessions, those beyond the limit included. */
+  /** The count of all live sessions, those beyond the limit included. */
   count: number
 }
 

@@ -14,13 +14,13 @@ export type Proof =
   | 'one_time_code'
   | 'recovery_code'
 
-/** What it is shown for: `enter` an account by a link, `set_up` a factor in a session or on the way in. */
+/** A proof is shown for a purpose: `enter` an account by a link, `set_up` a factor in a session or on the way in. */
 export type Purpose = 'sign_in' | 'connect' | 'confirm' | 'enter' | 'set_up'
 
-/** What was proved, and when: empty and undefined where it is not known. */
+/** `amr` is empty, and the time undefined, where it is not known what was proved. */
 export type Authentication = Pick<SignInGrant, 'amr' | 'authenticatedAtMs'>
 
-/** What a user shows after the first proof. */
+/** A user shows it after the first proof. */
 export interface SecondProof {
   proof: Proof
   /** When a passkey has signed in; undefined for anything else. */

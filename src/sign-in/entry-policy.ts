@@ -5,12 +5,12 @@
  */
 export type WayIn = 'password' | 'provider' | 'trusted_provider' | 'verification' | 'recovery'
 
-/** What decides about the rest of a sign-in, once the user has proved the first part. */
+/** These facts decide about the rest of a sign-in, once the user has proved the first part. */
 export interface EntryFacts {
   way: WayIn
-  /** What comes of it: `connect` connects a provider to the account first. */
+  /** `connect` connects a provider to the account first. */
   purpose: 'sign_in' | 'connect'
-  /** What the account has: `codes`, perhaps with passkeys beside them, or passkeys alone. */
+  /** The account has `codes`, perhaps with passkeys beside them, or passkeys alone. */
   factors: 'none' | 'passkeys' | 'codes'
   /** Whether the user has said here, after a right code, that this browser need not be asked again. */
   browser: 'trusted' | 'other'
@@ -30,7 +30,7 @@ const POLICY: readonly (readonly [when: Partial<EntryFacts>, outcome: EntryOutco
   [{ mode: 'off' }, 'start'],
   [{ way: 'trusted_provider' }, 'start'],
   [{ way: 'provider', factors: 'none' }, 'start'],
-  // With a password and a provider, which is more than a password alone.
+  // A password and a provider are more than a password alone.
   [{ purpose: 'connect', factors: 'none' }, 'start'],
   [{ mode: 'required', factors: 'none' }, 'enrol'],
   [{ way: 'recovery' }, 'start'],
@@ -40,7 +40,7 @@ const POLICY: readonly (readonly [when: Partial<EntryFacts>, outcome: EntryOutco
   [{ mode: 'required', factors: 'passkeys' }, 'ask'],
 ]
 
-/** What a sign-in needs next. */
+/** Decides what a sign-in needs next. */
 export const decideEntry = (facts: EntryFacts): EntryOutcome =>
   POLICY.find(([when]) => fits(facts, when))?.[1] ?? 'start'
 

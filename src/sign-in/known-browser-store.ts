@@ -29,7 +29,7 @@ export const renameBrowser = (db: Queries, oldHash: string, newHash: string): Pr
     oldHash,
   )
 
-/** Of the browsers that an account knows, those seen last stay. */
+/** The browsers that were seen last stay. */
 export const deleteKnownBrowsersAbove = (db: Queries, userId: string, limit: number): Promise<number> =>
   db.run(
     `DELETE FROM known_browsers WHERE user_id = ? AND id NOT IN (

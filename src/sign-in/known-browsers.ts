@@ -52,7 +52,7 @@ export interface KnownBrowsers {
 }
 
 interface FoundBrowser {
-  /** What an account counts in this browser, it counts by this, which stays where the browser gets another secret. */
+  /** The counts of this browser are stored under this name, which stays when the browser gets another secret. */
   countedAs: string
   isTrusted: boolean
 }
@@ -72,7 +72,7 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
     const found = await findKnownBrowser(queries, browser)
     if (!found) return undefined
     const { knownSinceMs, trustedUntilMs } = found
-    // With trust switched off, that of earlier sign-ins no longer counts.
+    // While trust is switched off, that of earlier sign-ins does not count.
     const isTrusted = trustMs > 0 && (trustedUntilMs ?? 0) > clock.now()
     return { countedAs: String(knownSinceMs), isTrusted }
   }
@@ -135,5 +135,5 @@ const newSecret = async (
   return { secret, deviceHash }
 }
 
-/** By which a browser is stored, and looked up. */
+/** A browser is stored, and looked up, by this hash. */
 export const hashBrowserSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url')

@@ -14,9 +14,9 @@ const LIFETIME_MS = 600_000
 /** A browser refuses a cookie of more than 4,096 bytes, its name and attributes included (RFC 6265bis section 6.1). */
 const MAX_SEALED_LENGTH = 3700
 
-/** What a user has proved so far, while a second factor is still missing. */
+/** A user has proved this so far, while a second factor is still missing. */
 export interface PendingSignIn {
-  /** Of the row that marks it as used. */
+  /** A row with this id marks the sign-in as used. */
   id: string
   userId: string
   startedAtMs: number
@@ -31,7 +31,7 @@ export interface PendingSignIn {
   identityId: string | undefined
   /** A hash of the stored password: another password ends the sign-in. */
   passwordMark: string
-  /** What ends the sessions of a user ends their sign-ins that wait: it is another one then. */
+  /** Each event that ends the sessions of a user counts it up, and so ends the sign-ins that wait. */
   generation: number
   /** How the account gets to know the browser at the end. */
   browser: 'announced' | 'silent' | 'not_yet'
@@ -50,7 +50,7 @@ export interface PendingConnection {
   browserSecret: string
 }
 
-/** What is known of a sign-in as it begins to wait. */
+/** The caller knows these facts of a sign-in as it begins to wait. */
 type NewPendingSignIn = Omit<PendingSignIn, 'id' | 'startedAtMs' | 'passwordMark' | 'generation'>
 
 /**
@@ -63,7 +63,7 @@ export interface PendingSignIns {
   begin(transaction: Queries, proved: NewPendingSignIn): Promise<PendingSignIn>
   /** The same in a transaction of its own; undefined where the grant no longer holds. */
   beginWith(grant: SignInGrant, proved: NewPendingSignIn): Promise<PendingSignIn | undefined>
-  /** Without `returnTo` where it would not fit into a cookie. */
+  /** Leaves `returnTo` out where it would not fit into a cookie. */
   seal(pending: PendingSignIn, browserSecret: string): string
   /** Undefined for text that svc has not sealed, from another browser, and after ten minutes. */
   open(sealed: string | undefined, browserSecret: string | undefined): PendingSignIn | undefined
@@ -71,7 +71,7 @@ export interface PendingSignIns {
   isLive(pending: PendingSignIn, queries?: Queries): Promise<boolean>
   /** Uses it up, in the transaction of what it permits; false where it no longer holds. */
   use(transaction: Queries, pending: PendingSignIn): Promise<boolean>
-  /** What it permits at its end: `use` is asked in the transaction that starts the session. */
+  /** Gives the grant of its end: `use` is asked in the transaction that starts the session. */
   grantFor(pending: PendingSignIn): SignInGrant
   /** Logout: it is good for nothing from now on. */
   end(pending: PendingSignIn): Promise<unknown>
@@ -145,7 +145,7 @@ export const createPendingSignIns = (deps: PendingSignInsDeps): PendingSignIns =
   }
 }
 
-/** Of the password, which is another one after a change; none is one as well. */
+/** Marks the password: the mark is another one after a change, and an account without a password has one too. */
 const markOf = (user: UserRecord | undefined): string =>
   createHash('sha256')
     .update(`${user?.id} ${user?.passwordHash ?? ''}`)

@@ -14,7 +14,6 @@ import type { EventType, WebhookSettings } from './webhook-settings.ts'
 
 export type { DeliveryAttempt, DeliveryOutcome } from './attempt-store.ts'
 export type { OutboxEvent } from './outbox-store.ts'
-export type { WebhookSettings } from './webhook-settings.ts'
 
 /** Tells the application what happened to users, through an outbox in the database (CONTRACT.md 6). */
 export interface Webhooks {

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
-import type { NewAuthorizationFlow, PendingLink } from '../../src/oauth/authorization-flow.ts'
+import {
+  type NewAuthorizationFlow,
+  type PendingLink,
+  createAuthorizationFlows,
+} from '../../src/oauth/authorization-flow.ts'
 import { createPendingLinks } from '../../src/oauth/pending-link.ts'
-import { createAuthorizationFlows } from '../../src/oauth/state.ts'
 import type { Queries } from '../../src/storage/database.ts'
 import { freshDatabase } from '../storage/databases.ts'
 

@@ -2,7 +2,7 @@ import type { OfferedWays, Services, SessionServices } from '../../http/services
 import { type ReturnTargets, withReturnTo } from '../../http/return-to.ts'
 import { monotonicClock } from '../../lib/time.ts'
 import type { ReauthenticationView } from '../../pages/account/reauthentication-page.ts'
-import type { AccountFactors } from '../../second-factor/second-factors.ts'
+import { hasFactor } from '../../sign-in/asked-factor.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
@@ -15,8 +15,6 @@ import { createSignInMethods } from '../sign-in/ways-in.ts'
 
 /** Set up there, the second factor is asked for here. */
 const setUpPath = (stepUp: StepUp): string => withReturnTo('/auth/account/second-factor', confirmPath(stepUp))
-
-const hasOne = ({ codes, passkeys }: AccountFactors): boolean => codes || passkeys > 0
 
 /**
  * `/auth/account/confirm`: signing in again before a change of the ways to sign in (OWASP ASVS 5, 7.5.1), and whenever
@@ -48,7 +46,7 @@ export const createReauthentication = (
       ...(await signInMethods.forReauthentication(session)),
       code: asksForBoth ? takenCodes(factors) : undefined,
       hasPasskeys: factors.passkeys > 0,
-      setsUpNext: stepUp.acr === 'mfa' && !hasOne(factors),
+      setsUpNext: stepUp.acr === 'mfa' && !hasFactor(factors),
       errors: {},
     }
   }
@@ -68,7 +66,8 @@ export const createReauthentication = (
       const outcome = countReturn(session.sessionId, returnTo, monotonicClock.elapsedMs())
       return outcome === 'return' ? returnTo : undefined
     }
-    const needsFirst = acr === 'mfa' && sessions.isRecent(session) && !hasOne(await secondFactors.find(session.userId))
+    const needsFirst =
+      acr === 'mfa' && sessions.isRecent(session) && !hasFactor(await secondFactors.find(session.userId))
     return needsFirst ? setUpPath(stepUp) : undefined
   }
 

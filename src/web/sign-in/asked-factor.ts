@@ -1,6 +1,5 @@
 import type { AskedFactorView } from '../../pages/links/asked-factor.ts'
-import { type AskedFactor, factorMissing, type ProvedFactor } from '../../links/proved-factor.ts'
-import type { AccountFactors } from '../../second-factor/second-factors.ts'
+import { type AskedFactor, factorMissing, type ProvedFactor, canProve } from '../../sign-in/asked-factor.ts'
 import type { Services } from '../../http/services.ts'
 import { enteredCode } from './codes.ts'
 import type { Fields } from '../../http/body/form.ts'
@@ -15,18 +14,6 @@ export const createAskedFactor = ({
   passkeys,
   knownBrowsers,
 }: Pick<Services, 'knownBrowsers' | 'passkeys' | 'secondFactors'>) => {
-  const find = async ({ userId, madeBeforeMs, without }: AskedFactor): Promise<AccountFactors> => {
-    const found = await secondFactors.find(userId, undefined, madeBeforeMs)
-    if (!without) return found
-    const { appGoes, passkeyId, recoveryCodesSinceMs } = without
-    const others = passkeyId === undefined ? [] : (await passkeys.list(userId)).filter(({ id }) => id !== passkeyId)
-    return {
-      codes: found.codes && !appGoes,
-      passkeys: passkeyId === undefined ? found.passkeys : Math.min(found.passkeys, others.length),
-      recoveryCodes: (await secondFactors.find(userId, undefined, recoveryCodesSinceMs)).recoveryCodes,
-    }
-  }
-
   const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
     const known = await knownBrowsers.find(asked.userId, context.cookies.device)
     const place = { kind: 'link', network: context.network, knownBrowser: known?.countedAs } as const
@@ -43,10 +30,9 @@ export const createAskedFactor = ({
     /** What the page asks for; undefined: nothing. */
     async describe(asked: AskedFactor | undefined): Promise<AskedFactorView | undefined> {
       if (!asked) return undefined
-      const { codes, recoveryCodes, passkeys } = await find(asked)
-      return codes || passkeys > 0 || recoveryCodes > 0
-        ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 }
-        : undefined
+      const found = await secondFactors.findAsked(asked)
+      const { codes, recoveryCodes, passkeys } = found
+      return canProve(found) ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 } : undefined
     },
 
     /**
@@ -60,10 +46,10 @@ export const createAskedFactor = ({
       entered: Pick<Fields, 'get'> = context.form,
     ): Promise<ProvedFactor | undefined> {
       if (!asked) return undefined
-      const { codes, recoveryCodes, passkeys: passkeyCount } = await find(asked)
-      if (!codes && passkeyCount === 0 && recoveryCodes === 0) return undefined
+      const found = await secondFactors.findAsked(asked)
+      if (!canProve(found)) return undefined
       const response = entered.get('passkey_response')
-      if (response && passkeyCount > 0) return checkPasskey(context, asked, response)
+      if (response && found.passkeys > 0) return checkPasskey(context, asked, response)
       const code = enteredCode(entered)
       if (!code) throw factorMissing()
       return checkCode(context, asked, code)

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../lib/awaitable.ts'
 import type { SignupView } from '../../pages/signup/signup-page.ts'
 import { emailTaken } from '../../accounts/taken.ts'
-import type { AskingBrowser } from '../../links/verification-message.ts'
+import type { AskingBrowser } from '../../links/verification.ts'
 import type { AlsoInsert } from '../../accounts/accounts.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'

@@ -7,7 +7,7 @@ import { createUserAgent } from '../../support/client/user-agent.ts'
 import { startMisbehavingProvider } from '../../support/provider/misbehaving-provider.ts'
 import { ELSEWHERE } from '../../support/provider/misbehaving-provider-answers.ts'
 import type { Fault } from '../../support/provider/misbehaving-provider-faults.ts'
-import { type Failure } from '../../support/provider/provider-failure-page.ts'
+import type { Failure } from '../../support/provider/provider-failure-page.ts'
 import {
   each,
   HOSTILE_NAME,

@@ -1,13 +1,22 @@
 import { AppError } from '../lib/errors.ts'
-import type { SecondProof } from '../sign-in/amr.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
+import type { SecondProof } from './amr.ts'
 
-/** Whose second factor the page of a link asks for. */
+/** An account can prove these besides password and providers, as far as the settings allow it. */
+export interface AccountFactors {
+  /** Codes of an authenticator app. */
+  codes: boolean
+  /** How many are left; none count where there is nothing else that they could stand for. */
+  recoveryCodes: number
+  passkeys: number
+}
+
+/** The page of a link asks for a second factor of this account. */
 export interface AskedFactor {
   userId: string
   /** Only what was there before counts; anything when left out. */
   madeBeforeMs?: number | undefined
-  /** What goes in the same step, and is neither asked for nor good. */
+  /** These go in the same step, and are neither asked for nor good. */
   without?: { appGoes: boolean; passkeyId: string | undefined; recoveryCodesSinceMs: number } | undefined
 }
 
@@ -17,8 +26,15 @@ export interface ProvedFactor extends SecondProof {
   apply(transaction: Transaction): Promise<void>
 }
 
-/** Whether an account has codes or a passkey, of what the settings allow. */
-export type HasFactor = (asked: AskedFactor, queries: Queries) => Promise<boolean>
+/** Finds what an account has of what is asked for. */
+export type FindAsked = (asked: AskedFactor, queries?: Queries) => Promise<AccountFactors>
+
+/** An app or a passkey: recovery codes alone stand for nothing. */
+export const hasFactor = ({ codes, passkeys }: Pick<AccountFactors, 'codes' | 'passkeys'>): boolean =>
+  codes || passkeys > 0
+
+/** Anything that can be asked for: recovery codes may be left of an app that was replaced since. */
+export const canProve = (factors: AccountFactors): boolean => hasFactor(factors) || factors.recoveryCodes > 0
 
 /**
  * Uses up what was proved. An account may have got a second factor since it was read: a user who has proved none is
@@ -26,12 +42,12 @@ export type HasFactor = (asked: AskedFactor, queries: Queries) => Promise<boolea
  */
 export const useFactor = async (
   transaction: Transaction,
-  hasFactor: HasFactor,
+  findAsked: FindAsked,
   asked: AskedFactor,
   proved: ProvedFactor | undefined,
 ): Promise<void> => {
   if (proved) await proved.apply(transaction)
-  else if (await hasFactor(asked, transaction)) throw factorMissing()
+  else if (canProve(await findAsked(asked, transaction))) throw factorMissing()
 }
 
 /** The link stays good. */
