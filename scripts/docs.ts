@@ -1,7 +1,11 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { PROVIDER_SETTINGS } from '../src/config/provider-settings.ts'
 import { SETTINGS } from '../src/config/settings.ts'
 import { PRESETS } from '../src/oauth/providers/presets.ts'
+import { withImportTable } from './imports.ts'
+
+/** The picture of the code, with the table of imports. */
+const ARCHITECTURE_FILE = new URL('../docs/architecture.md', import.meta.url)
 
 /** The reference of the settings. */
 export const CONFIGURATION_FILE = new URL('../docs/configuration.md', import.meta.url)
@@ -99,4 +103,7 @@ export const configurationPage = (): string =>
     ...Object.values<ProviderEntry>(PROVIDER_SETTINGS).map(providerRow),
   ].join('')
 
-if (import.meta.main) writeFileSync(CONFIGURATION_FILE, configurationPage())
+if (import.meta.main) {
+  writeFileSync(CONFIGURATION_FILE, configurationPage())
+  writeFileSync(ARCHITECTURE_FILE, withImportTable(readFileSync(ARCHITECTURE_FILE, 'utf8')))
+}

@@ -1,6 +1,4 @@
 // `npm run dev` loads this before svc. A watcher that is killed cannot stop svc: then svc has another parent.
-import cluster from 'node:cluster'
-
 const watcher = process.ppid
 
 const endWithoutWatcher = (): void => {
@@ -8,5 +6,4 @@ const endWithoutWatcher = (): void => {
   else setTimeout(endWithoutWatcher, 500).unref()
 }
 
-// A worker ends with its supervisor by itself.
-if (cluster.isPrimary) endWithoutWatcher()
+endWithoutWatcher()

@@ -2,18 +2,17 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from './config/config.ts'
 import { openSecretFile } from './config/root-secret.ts'
-import { logAvailability } from './lib/availability-log.ts'
 import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
-import type { Log } from './lib/log.ts'
+import { flushLog, type Log } from './lib/log.ts'
+import { findFreeSpace } from './lib/machine.ts'
 import { createSideThread, type SideThread } from './lib/side-thread.ts'
 import { systemClock } from './lib/time.ts'
 import { requireNoUnfinishedCopy } from './storage/copy/marker.ts'
 import type { Database } from './storage/database.ts'
-import { orNameDisk } from './storage/full-disk.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
 
-/** What the rules work with: the data, and the secret that protects them. */
+/** The rules work with these: the data, and the secret that protects them. */
 export interface Bootstrapped {
   db: Database
   rootSecret: RootSecret
@@ -60,7 +59,7 @@ const secretListeners = (log: Log) => ({
   onProblem: (error: Error) => log.error({ err: error }, 'the changed root secret is not used'),
 })
 
-/** Undefined where the root secret is in a file beside the database. */
+/** The settings have no root secret where it is in a file beside the database: then this returns undefined. */
 const secretOfSettings = ({ secret, previousSecret }: Config): RootSecret | undefined =>
   secret && createRootSecret({ current: secret, previous: previousSecret })
 
@@ -79,7 +78,15 @@ const openSqliteFile = async (file: string, { log, ...options }: FileOptions = {
     ...options,
     onFailure: (error) => log?.error({ err: error }, 'database upkeep failed'),
     onChange: logAvailability(log),
+    onLostSync: (error) => void endAfterLostSync(error, log),
   })
+}
+
+/** Ends at once, without closing the database, which would move a log that may be incomplete into its file. */
+const endAfterLostSync = async (error: Error, log: Log | undefined): Promise<void> => {
+  log?.error({ err: error }, 'a sync to disk failed: svc ends, and its next start goes on from what is on disk')
+  if (log) await flushLog(log)
+  process.exit(1)
 }
 
 const bootstrapServer = async ({ config, log, patienceMs }: BootstrapDeps): Promise<Bootstrapped> => {
@@ -119,6 +126,22 @@ const reachServer = async (
     openPostgres({ connection, size: databasePool, timeoutMs, lockTimeoutMs, onChange: logAvailability(log) })
 }
 
+/** With less, SQLite cannot even begin a log; it then says that the disk cannot be read. */
+const FULL_BYTES = 2 ** 20
+
+/** Does work with a database file; `unavailable` with the name of the disk where it fails because that is full. */
+const orNameDisk = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'unavailable') throw error
+    const space = findFreeSpace(file)
+    if (space === undefined || space.bytes >= FULL_BYTES) throw error
+    const left = `${Math.floor(space.bytes / 1024)} KB are left in ${space.folder}`
+    throw new AppError('unavailable', `The disk is full: ${left}. Free some space.`, { cause: error })
+  }
+}
+
 /** Names the setting where the file system refuses to open the file. */
 const orNameSetting = async <T>(file: string, open: () => T | Promise<T>): Promise<T> => {
   try {
@@ -148,3 +171,11 @@ const openToRead = async (config: Config): Promise<Database> => {
   if (database.kind !== 'sqlite') return (await reachServer(config))(databaseTimeoutMs)
   return orNameDisk(database.file, () => openSqliteFile(resolve(database.file)))
 }
+
+/** Logs that the database stops answering, with the reason, and that it answers again. */
+const logAvailability =
+  (log: Log | undefined) =>
+  (isUp: boolean, error?: Error): void => {
+    if (isUp) log?.info('database answers again')
+    else log?.error({ err: error }, 'database does not answer')
+  }

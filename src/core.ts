@@ -1,68 +1,65 @@
+import { type Change, createChange } from './accounts/change.ts'
+import { createOwnership } from './accounts/ownership.ts'
+import type { UndoLinksDeps } from './links/undo-links.ts'
 import { availableParallelism } from 'node:os'
-import type { AuditType } from './audit/audit-event.ts'
+import type { Notify } from './accounts/account-notice.ts'
+import { createUsers, type UserExport, type UserImport, type Users } from './accounts/accounts.ts'
+import type { UserDirectory } from './accounts/directory/directory.ts'
+import { createEmailDomains, type EmailDomains } from './accounts/fields.ts'
+import { siteNames } from './accounts/passwords/password-names.ts'
+import { createPasswordRules, type RequireGoodPassword } from './accounts/passwords/password-rules.ts'
+import { createPasswords, type HashCost, type Passwords } from './accounts/passwords/passwords.ts'
+import { createHasPassword, type HasPassword } from './accounts/authentication.ts'
+import { type ApplySecurityEvent, createSecurityEvents } from './accounts/security-events.ts'
+import { endPendingSignIns, endPendingSignInsAfter, findUserId } from './accounts/user-store.ts'
+import type { ApiKeys } from './api-keys/api-keys.ts'
+import type { AuditType, RecordEvent } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
-import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
-import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
-import { findKnownSince } from './browsers/known-since-store.ts'
-import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
-import { foreignHashBytesOf } from './config/hash-memory.ts'
-import { type CoreOnDemand, createCoreOnDemand } from './core-on-demand.ts'
-import { loginAudience } from './lib/audience.ts'
+import type { Config } from './config/config.ts'
+import { settingsOfSubjects } from './config/subject-settings.ts'
+import type { RootSecret } from './lib/derived-keys.ts'
 import type { Log } from './lib/log.ts'
-import { onDemand } from './lib/on-demand.ts'
+import { loadedOnDemand, once } from './lib/on-demand.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
+import { createAccountKey } from './limits/counter.ts'
 import type { LimitName } from './limits/limit-table.ts'
-import { createAccountKey } from './limits/account-key.ts'
 import { createLimits, type Limits } from './limits/limits.ts'
+import { createLinks } from './links/issued-links.ts'
+import { createRecovery, type Recovery } from './links/links.ts'
+import { createMailLimits } from './links/mail-limits.ts'
+import { createNotify } from './links/notices.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
-import type { MailSettings } from './mail/mail-settings.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
-import { deleteIdentity, lockIdentity } from './oauth/identity-store.ts'
+import { lockIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
-import type { FirstFactorDeps } from './recovery/first-factor.ts'
-import { createLinks } from './recovery/links.ts'
-import { createMailLimits } from './recovery/mail-limits.ts'
-import { createNotify } from './recovery/notices.ts'
-import { createRecovery, type Recovery } from './recovery/recovery.ts'
-import type { UndoLinksDeps } from './recovery/undo-links.ts'
-import { createPendingSignIns, type PendingSignIns } from './second-factor/pending-sign-ins.ts'
+import { trustsFactor } from './oauth/provider-factor.ts'
+import { deletePasskeysSince } from './passkeys/passkey-store.ts'
+import type { Passkeys } from './passkeys/passkeys.ts'
+import { createFactorLookup } from './second-factor/account-factors.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
-import {
-  countPasskeysOfUser,
-  deletePasskey,
-  deletePasskeysSince,
-  findPasskeysOfUser,
-} from './passkeys/passkey-store.ts'
-import { deleteRecoveryCodes } from './second-factor/recovery-code-store.ts'
-import { countFactors, deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
+import { deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
 import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.ts'
-import { forgetWrongCodes } from './second-factor/wrong-code-store.ts'
+import { endRowAnywhere, forgetWrongCodes } from './second-factor/wrong-code-store.ts'
+import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
-import { createEmailDomains, type EmailDomains } from './accounts/fields.ts'
-import type { Notify } from './accounts/account-notice.ts'
-import { createChange } from './accounts/change.ts'
-import { createOwnership } from './accounts/ownership.ts'
-import { createSecurityEvents } from './accounts/security-events.ts'
-import { siteNames } from './accounts/passwords/password-names.ts'
-import { createPasswordRules } from './accounts/passwords/password-rules.ts'
-import { createPasswords, type HashCost, type Passwords } from './accounts/passwords/passwords.ts'
-import { createHasPassword } from './accounts/authentication.ts'
-import { endPendingSignIns, endPendingSignInsAfter, findUserId } from './accounts/user-store.ts'
-import { createUsers, type Users } from './accounts/accounts.ts'
-import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
+import { deleteKnownBrowsers, endTrust } from './sign-in/known-browser-store.ts'
+import { createKnownBrowsers, type KnownBrowsers } from './sign-in/known-browsers.ts'
+import { createPendingSignIns, type PendingSignIns } from './sign-in/pending-sign-ins.ts'
+import type { Queries } from './storage/database.ts'
+import { createWebhooks, type DeliveryOutcome, type Webhooks } from './webhooks/webhooks.ts'
 
 export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick<Bootstrapped, 'sideThread'>> {
   config: Config
   log: Log
   clock?: Clock | undefined
-  /** Who acts where no request does; the service itself, if left out. */
+  /** This actor acts where no request does; the service itself, if left out. */
   actor?: OwnActor | undefined
-  /** Where records become lines, if it is another log. */
+  /** Records become lines of this log, if it is another one. */
   auditLog?: Log | undefined
   /** Tests that are not about hashes lower it. */
   hashCost?: HashCost | undefined
@@ -81,7 +78,7 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
 }
 
 /** The rules without HTTP: what a service and the command line share. */
-export interface Core extends Pick<Bootstrapped, 'db'>, CoreOnDemand {
+export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
   clock: Clock
   audit: Audit
   /** The public origin of the service, such as `https://example.com`. */
@@ -106,323 +103,214 @@ export interface Core extends Pick<Bootstrapped, 'db'>, CoreOnDemand {
   pseudonymOf(email: string): string
 }
 
-/** Wires the subjects of the domain together. Starts nothing: no timer, no connection. */
-export const createCore = (deps: CoreDeps): Core => {
-  const {
-    config,
-    log,
-    db,
-    rootSecret,
-    sideThread,
-    clock = systemClock,
-    actor = 'system',
-    auditLog = log,
-    hashCost,
-    onHash,
-    onDelivery,
-    onMail,
-    onCode,
-    onRecord,
-    onLimited,
-  } = deps
-  const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
-  const { audiences } = config
-  const pseudonymOf = (email: string): string =>
-    hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
-  const audit = createAudit({
-    db,
-    clock,
-    log: auditLog,
-    actor,
-    retentionMs: config.auditRetentionMs,
-    isLogged: config.auditLog,
-    findAccount: findUserId,
-    pseudonymOf,
-    onRecord,
-  })
-  const recordEvent = audit.record
+/** The subjects that no start needs: each is loaded with the first call of one of its functions. */
+interface LoadedOnDemand {
+  apiKeys: ApiKeys
+  loadDirectory: () => Promise<UserDirectory>
+  passkeys: Passkeys
+  secretRotation: SecretRotation
+  userImport(): Promise<UserImport>
+  userExport(): Promise<UserExport>
+}
 
-  const { accessTokenLifetimeMs } = config
-  const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs, recordEvent })
-  // Where each worker has a core to keep busy, it signs by itself.
-  const sign = createSigner(availableParallelism() > config.workers ? sideThread : undefined)
-  const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences, sign })
-  const hasFactors: FirstFactorDeps['hasFactors'] = async (queries, userId) => {
-    const { codes, passkeys } = await secondFactors.find(userId, queries)
-    return codes || passkeys > 0
-  }
-  const sessions = createSessions({
-    db,
-    log,
-    clock,
-    signingKeys,
-    accessTokens,
-    rootSecret,
-    defaultAudience: loginAudience(audiences),
-    hasFactors,
-    endPendingSignIns,
-    endPendingSignInsAfter,
-    isTrustedProvider: (name) =>
-      config.oauthProviders.some((provider) => provider.name === name && provider.secondFactor === 'trusted'),
-    lifetimes: {
-      accessTokenMs: accessTokenLifetimeMs,
-      sessionMs: config.sessionLifetimeMs,
-      idleMs: config.sessionIdleMs,
-      graceMs: config.refreshGraceMs,
-    },
-    recordEvent,
-  })
-  const webhooks = createWebhooks({
-    db,
-    clock,
-    log,
-    settings: webhookSettings(config),
-    retentionMs: config.webhookRetentionMs,
-    onOutcome: onDelivery,
-    recordEvent,
-  })
-  const links = createLinks({ db, clock })
-  const mail = createMail({
-    db,
-    clock,
-    log,
-    rootSecret,
-    settings: mailSettings(config, baseUrl),
-    prepare: (transaction, request) => recovery.prepare(transaction, request),
-    isLinkLive: links.isLive,
-    onOutcome: onMail,
-  })
-  const limits = createLimits({ db, clock, rootSecret, enabled: config.rateLimit, onRefusal: onLimited })
-  const mailLimits = createMailLimits({
-    clock,
-    enabled: config.rateLimit,
-    accountOf: createAccountKey(rootSecret),
-  })
-  const tellsOfNewBrowsers = config.mailNotices
-  const notify = createNotify({
-    clock,
-    mail,
-    links,
-    limits: mailLimits,
-    baseUrl,
-    tellsOfNewBrowsers,
-    usernames: config.usernames,
-    async hadFactor(queries, userId, beforeMs) {
-      const { codes, passkeys, recoveryCodes } = await countFactors(queries, userId, beforeMs)
-      return codes + passkeys + recoveryCodes > 0
-    },
-  })
-  const applySecurityEvent = createSecurityEvents({
-    endSessions: sessions.rules.endSessions,
-    endPendingSignIns,
-    endLinks: links.endAll,
-    forgetBrowsers: deleteKnownBrowsers,
-    endTrust,
-    disconnectProviders: (transaction, userId, sinceMs) =>
-      disconnectSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
-    removePasskeys: (transaction, userId, sinceMs) =>
-      deletePasskeysSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
-    removeCodes: (transaction, userId, sinceMs) =>
-      deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
-    forgetWrongCodes,
-    recordEvent,
-  })
-  const change = createChange({
-    clock,
-    recordEvent,
-    announceUpdate: webhooks.announceUpdate,
-    applySecurityEvent,
-    notify,
-    userChanged: sessions.rules.userChanged,
-    leaveEmail: leaveEmailOnDemand({ clock, mail, links, baseUrl }),
-  })
-  const ownership = createOwnership(change)
+/** The list of the subjects of the domain, in the order of their needs. Starts nothing: no timer, no connection. */
+export const createCore = (given: CoreDeps): Core => {
+  const { config, log, db, rootSecret, clock = systemClock, actor = 'system', auditLog = log } = given
+  const settings = settingsOfSubjects(config)
+  const pseudonymOf = createPseudonyms(rootSecret)
+  const recorded = { actor, log: auditLog, findAccount: findUserId, pseudonymOf, onRecord: given.onRecord }
+  const audit = createAudit({ db, clock, ...recorded, ...settings.audit })
+  const base = { db, clock, log, rootSecret, baseUrl: settings.baseUrl, recordEvent: audit.record }
+
+  const factors = createFactorLookup({ db, ...settings.factors })
+  const signingKeys = createSigningKeys({ ...base, ...settings.keys })
+  // On one core, a thread would only take its time from the event loop.
+  const sign = createSigner(availableParallelism() > 1 ? given.sideThread : undefined)
+  const accessTokens = createAccessTokens({ clock, sign, ...settings.tokens })
+  const isTrustedProvider = trustsFactor(config.oauthProviders)
+  const endings = { endPendingSignIns, endPendingSignInsAfter, hasFactors: factors.has, isTrustedProvider }
+  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, signingKeys, accessTokens })
+  const webhooks = createWebhooks({ ...base, ...settings.webhooks, onOutcome: given.onDelivery })
+  const links = createLinks(base)
+  const prepare: Recovery['prepare'] = (transaction, request) => recovery.prepare(transaction, request)
+  const mail = createMail({ ...base, ...settings.mail, prepare, isLinkLive: links.isLive, onOutcome: given.onMail })
+  const limits = createLimits({ ...base, ...settings.limits, onRefusal: given.onLimited })
+  const mailLimits = createMailLimits({ clock, ...settings.limits, accountOf: createAccountKey(rootSecret) })
+  const messages = { mail, links, limits: mailLimits }
+  const notify = createNotify({ ...base, ...settings.notices, ...messages, hadFactor: factors.hadAny })
+
+  const endLinks = links.endAll
+  const { endSessions } = sessions.rules
+  const applySecurityEvent = createSecurityEvents({ ...base, ...endingsOf(clock), endSessions, endLinks })
+  const { announce, announceUpdate } = webhooks
+  const account = { ...base, ...sessions.rules, applySecurityEvent, announceUpdate, notify }
+  const change = createChange({ ...account, leaveEmail: leaveEmailOf({ ...base, mail, links }) })
   const passwords = createPasswords({
-    atOnce: config.hashesAtOnce,
-    waiting: config.hashQueue,
-    cost: hashCost ?? config.argon2,
-    foreignBytes: foreignHashBytesOf(config),
-    onHash,
-  })
-  const requireGoodPassword = createPasswordRules({
-    siteNames: siteNames(baseUrl, config.appName),
-    minLength: config.passwordMinLength,
-    blocklist: blocklistOnDemand(config),
+    ...settings.passwords,
+    ...(given.hashCost && { cost: given.hashCost }),
+    onHash: given.onHash,
   })
   const emailDomains = createEmailDomains(config.emailDomains)
-  const hasPassword = createHasPassword(config.passwords)
-  const users = createUsers({
-    db,
-    clock,
+  const shared = {
+    ...account,
     passwords,
     emailDomains,
-    hasPassword,
-    announce: webhooks.announce,
+    hasPassword: createHasPassword(config.passwords),
+    requireGoodPassword: passwordRulesOf(config, settings.baseUrl),
     change,
-    requireGoodPassword,
-    applySecurityEvent,
-    unlockLogins: limits.unlock,
-    notify,
-    recordEvent,
-    forgetMessages: mail.forget,
-    ...sessions.rules,
-  })
-  const recovery = createRecovery({
-    db,
-    clock,
-    hasFactors,
-    browserKnownSince: findKnownSince,
-    baseUrl,
-    mail,
-    links,
-    limits: mailLimits,
-    unlockLogins: limits.unlock,
-    lifetimes: linkLifetimes(config),
-    disconnectProvider: (transaction, id, userId) => deleteIdentity(transaction, { id, userId, nowMs: clock.now() }),
-    async removePasskey(transaction, { id, userId, sinceMs }) {
-      const removed = await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
-      // Even where the passkey is gone: a thief may have made recovery codes with it, and removed it then.
-      await deleteRecoveryCodes(transaction, userId, sinceMs)
-      await deleteUselessRecoveryCodes(transaction, userId)
-      return removed
-    },
-    removeCodes: (transaction, userId, sinceMs) =>
-      deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
-    async keepsFactor(queries, userId, { appGoes, passkeyId }) {
-      const { codes, passkeys } = await secondFactors.find(userId, queries)
-      if (codes && !appGoes) return true
-      return passkeys > 0 && (await findPasskeysOfUser(queries, userId)).some(({ id }) => id !== passkeyId)
-    },
-    acceptsPasswords: config.passwords,
-    async hasFactor({ userId, madeBeforeMs }, queries) {
-      const { codes, passkeys, recoveryCodes } = await secondFactors.find(userId, queries, madeBeforeMs)
-      return codes || passkeys > 0 || recoveryCodes > 0
-    },
-    notify,
-    recordEvent,
-    users,
-    passwords,
-    requireGoodPassword,
-    applySecurityEvent,
-    change,
-    ...ownership,
-    mode: config.emailVerification,
-    ...sessions.rules,
-  })
-  const oauth = createOAuth({
-    db,
-    clock,
-    rootSecret,
-    baseUrl,
-    users,
-    emailDomains,
-    hasPassword,
-    hasPasskey: async (queries, userId) =>
-      config.relyingPartyId !== undefined && (await countPasskeysOfUser(queries, userId)) > 0,
-    signupOpen: config.signup !== 'off',
-    providers: config.oauthProviders,
-    timeoutMs: config.oauthTimeoutMs,
-    applySecurityEvent,
-    notify,
-    recordEvent,
-    ...ownership,
-    ...sessions.rules,
-  })
-  const secondFactors = createSecondFactors({
-    db,
-    clock,
-    rootSecret,
-    passwords,
-    applySecurityEvent,
-    appName: appNameOf(config, baseUrl),
-    acceptsCodes: config.secondFactor !== 'off',
-    acceptsPasskeys: config.relyingPartyId !== undefined,
-    isRequired: config.secondFactor === 'required',
-    onCode,
-    rateLimit: config.rateLimit,
-    notify,
-    recordEvent,
-    ...sessions.rules,
-  })
-  const pendingSignIns = createPendingSignIns({ db, clock, rootSecret, lockIdentity })
+    ...createOwnership(change),
+  }
+  const users = createUsers({ ...shared, announce, forgetMessages: mail.forget, unlockLogins: limits.unlock })
+  const found = { hasFactors: factors.has, findAsked: factors.findAsked, unlockLogins: limits.unlock }
+  const recovery = createRecovery({ ...shared, ...settings.links, ...messages, ...found, users })
+  const oauth = createOAuth({ ...shared, ...settings.oauth, users, hasPasskey: factors.hasPasskey })
+  const secondFactors = createSecondFactors({ ...shared, ...settings.secondFactors, factors, onCode: given.onCode })
+  const pendingSignIns = createPendingSignIns({ ...base, lockIdentity })
+  const knownBrowsers = createKnownBrowsers({ ...base, ...settings.browsers })
+
+  const subjects = { users, sessions, signingKeys, recovery, oauth, secondFactors, webhooks }
+  const ways = { knownBrowsers, pendingSignIns, limits, mail, notify, emailDomains, passwords }
+  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config })
+  return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
+}
+
+const createPseudonyms =
+  (rootSecret: RootSecret) =>
+  (email: string): string =>
+    hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
+
+/** Security events end these, each in the subject that has it. */
+const endingsOf = (clock: Clock) => {
+  const since =
+    <Result>(remove: (queries: Queries, which: Since) => Promise<Result>) =>
+    (transaction: Queries, userId: string, sinceMs: number): Promise<Result> =>
+      remove(transaction, { userId, sinceMs, nowMs: clock.now() })
   return {
-    ...createCoreOnDemand({
-      db,
-      rootSecret,
-      config,
-      clock,
-      baseUrl,
-      users,
-      passwords,
-      requireGoodPassword,
-      emailDomains,
-      hasPassword,
-      oauth,
-      recovery,
-      secondFactors,
-      sessions,
-      signingKeys,
-      webhooks,
-      applySecurityEvent,
-      notify,
-      recordEvent,
-    }),
-    audit,
-    baseUrl,
-    clock,
-    db,
-    emailDomains,
-    signingKeys,
-    knownBrowsers: createKnownBrowsers({ db, clock, trustMs: config.trustedBrowserMs, recordEvent }),
-    pendingSignIns,
-    limits,
-    mail,
-    notify,
-    oauth,
-    passwords,
-    pseudonymOf,
-    recovery,
-    secondFactors,
-    sessions,
-    users,
-    webhooks,
+    endPendingSignIns,
+    endTrust,
+    forgetBrowsers: deleteKnownBrowsers,
+    forgetWrongCodes,
+    disconnectProviders: since(disconnectSince),
+    removePasskeys: since(deletePasskeysSince),
+    removeCodes: since(deleteCodesSince),
   }
 }
 
-/** Loaded with the first change of address. */
-const leaveEmailOnDemand = (deps: UndoLinksDeps) =>
-  onDemand(async () => (await import('./recovery/undo-links.ts')).createUndoLinks(deps), 'sendAtChange').sendAtChange
-
-/** Loaded with the first password that is set. */
-const blocklistOnDemand = ({ passwordBlocklistFile: file, passwordMinLength: minLength }: Config) =>
-  file === undefined
-    ? undefined
-    : onDemand(
-        async () => (await import('./accounts/passwords/blocklist/blocklist.ts')).createBlocklist({ file, minLength }),
-        'has',
-      )
-
-const linkLifetimes = ({ resetTtlMs, verifyTtlMs, inviteTtlMs }: Config) => ({
-  resetMs: resetTtlMs,
-  verifyMs: verifyTtlMs,
-  inviteMs: inviteTtlMs,
-})
-
-const mailSettings = (config: Config, baseUrl: string): MailSettings | undefined => {
-  const { smtp: server, mailFrom: from, mailTimeoutMs: timeoutMs, accentColor, supportUrl, passwords } = config
-  if (!server || !from) return undefined
-  const branding = { appName: appNameOf(config, baseUrl), accentColor, baseUrl, supportUrl, passwords }
-  return { server, from, timeoutMs, branding }
+interface Since {
+  userId: string
+  sinceMs: number
+  nowMs: number
 }
 
-const webhookSettings = (config: Config): WebhookSettings | undefined =>
-  config.webhookUrl && config.webhookSecret
-    ? {
-        url: config.webhookUrl,
-        secret: config.webhookSecret,
-        previousSecret: config.previousWebhookSecret,
-        enabledEvents: config.webhookEvents,
-        timeoutMs: config.webhookTimeoutMs,
-        maxAttempts: config.webhookMaxAttempts,
-      }
-    : undefined
+/** The links that undo a change of address are loaded with the first one. */
+const leaveEmailOf = (deps: UndoLinksDeps) =>
+  loadedOnDemand(async () => (await import('./links/undo-links.ts')).createUndoLinks(deps)).sendAtChange
+
+/** The list of known passwords is loaded with the first password that is set. */
+const passwordRulesOf = (config: Config, baseUrl: string): RequireGoodPassword => {
+  const { passwordBlocklistFile: file, passwordMinLength: minLength } = config
+  const load = async (path: string) =>
+    (await import('./accounts/passwords/blocklist/blocklist.ts')).createBlocklist({ file: path, minLength })
+  return createPasswordRules({
+    siteNames: siteNames(baseUrl, config.appName),
+    minLength,
+    blocklist: file === undefined ? undefined : loadedOnDemand(() => load(file)),
+  })
+}
+
+interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'> {
+  rootSecret: RootSecret
+  config: Config
+  sessions: Sessions
+  signingKeys: SigningKeys
+  recovery: Recovery
+  oauth: OAuth
+  secondFactors: SecondFactors
+  webhooks: Webhooks
+  hasPassword: HasPassword
+  requireGoodPassword: RequireGoodPassword
+  applySecurityEvent: ApplySecurityEvent
+  change: Change
+  notify: Notify
+  recordEvent: RecordEvent
+}
+
+const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
+  const { config, sessions, oauth, recovery, secondFactors } = deps
+  const settings = settingsOfSubjects(config)
+  return {
+    apiKeys: loadedOnDemand(async () => (await import('./api-keys/api-keys.ts')).createApiKeys(deps)),
+    passkeys: loadedOnDemand(
+      async () =>
+        (await import('./passkeys/passkeys.ts')).createPasskeys({
+          ...deps,
+          ...settings.passkeys,
+          ...sessions.rules,
+          hasProvider: oauth.hasConnection,
+          prepareRecoveryCodes: secondFactors.prepareRecoveryCodes,
+          deleteUselessRecoveryCodes,
+          endWrongCodes: endRowAnywhere,
+        }),
+      { isOn: settings.factors.acceptsPasskeys },
+    ),
+    secretRotation: loadedOnDemand(() => loadSecretRotation(deps)),
+    // The first request of the server API loads it.
+    loadDirectory: once(async () =>
+      (await import('./accounts/directory/directory.ts')).createUserDirectory({
+        ...deps,
+        ...settings.directory,
+        createLink: { reset: recovery.reset.createIn, invite: recovery.invitations.inviteIn },
+      }),
+    ),
+    // Commands alone load these.
+    userImport: () => loadUserImport(deps),
+    userExport: () => loadUserExport(deps),
+  }
+}
+
+const loadSecretRotation = async (deps: OnDemandDeps): Promise<SecretRotation> => {
+  const [{ createSecretRotation }, { createSecretResealing }] = await Promise.all([
+    import('./sessions/keys/secret-rotation.ts'),
+    import('./second-factor/secret-sealing.ts'),
+  ])
+  return createSecretRotation({ ...deps, appSecrets: createSecretResealing(deps) })
+}
+
+const loadUserImport = async ({ config, webhooks, oauth, ...deps }: OnDemandDeps): Promise<UserImport> => {
+  const [{ createUserImport }, { parsePasswordHash }, { findConnected, insertIdentities }, { assignAllPositions }] =
+    await Promise.all([
+      import('./accounts/import/import.ts'),
+      import('./accounts/passwords/foreign-hashes/foreign-hashes.ts'),
+      import('./oauth/identity-transfer-store.ts'),
+      import('./accounts/directory/user-list.ts'),
+    ])
+  const { atOnce: hashesAtOnce, foreignBytes } = settingsOfSubjects(config).passwords
+  const { announceAll } = webhooks
+  const { issuerOf } = oauth
+  const userImport = createUserImport({
+    ...deps,
+    hashesAtOnce,
+    parsePasswordHash: (text) => parsePasswordHash(text, foreignBytes),
+    issuerOf,
+    findConnected,
+    connect: insertIdentities,
+    announceAll,
+  })
+  return { ...userImport, place: () => assignAllPositions(deps.db) }
+}
+
+const loadUserExport = async ({ db, clock }: OnDemandDeps): Promise<UserExport> => {
+  const [{ createUserExport }, { findIdentitiesBetween }, { findFactorsBetween }, { countUsersWithSessions }] =
+    await Promise.all([
+      import('./accounts/export/export.ts'),
+      import('./oauth/identity-transfer-store.ts'),
+      import('./second-factor/second-factor-store.ts'),
+      import('./sessions/all-sessions-store.ts'),
+    ])
+  return createUserExport({
+    db,
+    findConnections: findIdentitiesBetween,
+    findFactors: findFactorsBetween,
+    countUsersWithSessions: (snapshot) => countUsersWithSessions(snapshot, clock.now()),
+  })
+}

@@ -4,7 +4,6 @@ import { escapeControls } from './lib/control-characters.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, createPrettyStream, type Log } from './lib/log.ts'
 import { createLogStream } from './lib/log-stream.ts'
-import { WORKER_COMMAND } from './serve/worker-messages.ts'
 
 /** sysexits.h: EX_CONFIG */
 const EXIT_CONFIG = 78
@@ -16,13 +15,9 @@ export const main = async (args: string[]): Promise<void> => {
   // Only the owner may read the files that svc writes: database, root secret, backups.
   process.umask(0o077)
   try {
-    // Before .env is read: a worker has the settings of its supervisor, even if .env has changed since.
-    if (args[0] === WORKER_COMMAND && (await becameWorker())) return
     await runCommand(args)
   } catch (error) {
     report(error)
-    // The open channel to the supervisor would keep a failed worker alive.
-    if (process.connected) process.exit()
   }
 }
 
@@ -33,7 +28,7 @@ const runCommand = async (args: string[]): Promise<void> => {
   const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
   const loadConfig = (): Config => readConfig(process.env, readText, { fromEnvFile, modeOf })
   const serve = () => runServe(loadConfig())
-  // Without the parser of arguments, which takes its time to load.
+  // This way does without the parser of arguments, which takes its time to load.
   if (args[0] === 'serve' && args.length === 1) return serve()
   const { runProgram } = await import('./cli/program.ts')
   await runProgram(args, { loadConfig, serve, environment: process.env, fromEnvFile })
@@ -68,12 +63,8 @@ const modeOf = (path: string): number | undefined => {
   }
 }
 
-const openLog = ({ logLevel, workers }: Config, ofProcess?: object): Log =>
-  createLog(
-    logLevel,
-    process.stderr.isTTY ? createPrettyStream(write) : createLogStream(STDERR, { isShared: workers > 1 }),
-    ofProcess,
-  )
+const openLog = ({ logLevel }: Config): Log =>
+  createLog(logLevel, process.stderr.isTTY ? createPrettyStream(write) : createLogStream(STDERR))
 
 const LOOK_AFTER_PARENT_MS = 1000
 
@@ -87,15 +78,6 @@ const runServe = async (config: Config): Promise<void> => {
   if (process.env['npm_command'] === 'exec') endWithParent(process.ppid)
   const { serve } = await import('./serve/serve.ts')
   return serve(config, { log: openLog(config), greet: process.stderr.isTTY ? write : undefined })
-}
-
-/** Whether this process has a supervisor; if so, it serves as its worker from now on. */
-const becameWorker = async (): Promise<boolean> => {
-  const { default: cluster } = await import('node:cluster')
-  if (!cluster.worker) return false
-  const { runWorker } = await import('./serve/worker.ts')
-  await runWorker(cluster.worker, openLog)
-  return true
 }
 
 const report = (error: unknown): void => {

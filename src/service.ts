@@ -2,7 +2,7 @@ import type { Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { appNameOf, type Config } from './config/config.ts'
 import { type Core, type CoreDeps, createCore } from './core.ts'
-import type { ServerDeps } from './http/deps.ts'
+import type { ServerDeps } from './http/services.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
@@ -10,13 +10,11 @@ import { randomToken } from './lib/secrets.ts'
 import { type Clock, withTimeout } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import type { Snapshot } from './metrics/registry.ts'
 import { once, onDemand } from './lib/on-demand.ts'
-import type { Frame } from './pages/frame.ts'
+import type { Frame } from './pages/site/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
-import { type Cleanup, createCleanup, type Job, type Reservation } from './storage/cleanup.ts'
-import { createCleanupTime } from './storage/cleanup-time.ts'
-import { deleteEndedCounters, deleteExcessCounters } from './storage/counters.ts'
+import { type Cleanup, createCleanup, type Job, type Reservation, createCleanupTime } from './storage/cleanup.ts'
+import { deleteEndedCounters, deleteExcessCounters } from './limits/counter-store.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
 
@@ -29,15 +27,13 @@ interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost'> {
 
 /** A process that serves: the core with HTTP, metrics and cleanup around it. */
 export interface Service {
-  /** Begins to listen; resolves to the address as a URL. A worker of a supervisor shares its port with the others. */
-  start(options?: { sharesPort?: boolean }): Promise<string>
-  /** What this process has counted; undefined where metrics are off. */
-  measure(): Promise<Snapshot | undefined>
+  /** Begins to listen; resolves to the address as a URL. */
+  start(): Promise<string>
   /** Reports that it is not ready, finishes the requests under way, and closes the database. */
   stop(drainMs?: number): Promise<void>
 }
 
-/** What the parts of a service share while it runs. */
+/** The parts of a service share this while it runs. */
 interface Serving {
   idempotency: Idempotency
   config: Config
@@ -47,8 +43,7 @@ interface Serving {
 }
 
 /**
- * How often the file with the root secret is looked at. It is read besides when a token comes that no known root secret
- * has made.
+ * The file with the root secret is looked at this often, and when a token comes that no known root secret has made.
  */
 const POLL_SECRET_EVERY_MS = 5000
 
@@ -58,7 +53,7 @@ const STOP_PATIENCE_MS = 7000
 /** How long a stop waits for a message: what is cut off is stored, so that another process sends it at once. */
 const MAIL_PATIENCE_MS = 5000
 
-/** How long after the start what it has left out is loaded. */
+/** This long after the start, the modules that it has left out are loaded. */
 const PRELOAD_AFTER_MS = 1000
 
 /** The whole service, not yet listening. */
@@ -85,14 +80,15 @@ export const createService = async ({
     onLimited: metrics?.countLimited,
   })
   await core.signingKeys.prepare()
-  // Only now: the command line, which never serves, starts twice as fast without them.
-  const [{ createServer }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] = await Promise.all([
-    import('./http/server.ts'),
-    import('./http/preload.ts'),
-    import('./http/transport/listen.ts'),
-    import('./http/transport/graceful-shutdown.ts'),
-    import('./pages/frame.ts'),
-  ])
+  // They are loaded only now: the command line, which never serves, starts twice as fast without them.
+  const [{ createServer }, { application }, { listen }, { createGracefulShutdown }, { createFrame }] =
+    await Promise.all([
+      import('./http/server.ts'),
+      import('./web/routes.ts'),
+      import('./http/transport/listen.ts'),
+      import('./http/transport/graceful-shutdown.ts'),
+      import('./pages/site/frame.ts'),
+    ])
   const idempotency: Idempotency = onDemand(
     async () => {
       const { createIdempotency } = await import('./api-keys/idempotency.ts')
@@ -106,35 +102,36 @@ export const createService = async ({
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
   let resealing = Promise.resolve()
-  const server = createServer({
-    ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
-    rootSecret,
-    isStopping: () => isStopping,
-    async requireReady() {
-      if (isStopping)
-        throw new AppError('unavailable', 'The service is stopping.', { reason: 'stopping', retryAfterSeconds: 1 })
-      await db.requireHealthy()
+  const { server, preload } = createServer(
+    {
+      ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
+      rootSecret,
+      isStopping: () => isStopping,
+      async requireReady() {
+        if (isStopping)
+          throw new AppError('unavailable', 'The service is stopping.', { reason: 'stopping', retryAfterSeconds: 1 })
+        await db.requireHealthy()
+      },
     },
-  })
+    application,
+  )
+
   const shutdown = createGracefulShutdown(server)
   const cleanup = createJobs(serving)
   metrics?.readFrom({
     hashQueue: core.passwords.load,
-    database: {
-      requireHealthy: () => db.requireHealthy(),
-      poolLoad: () => db.poolLoad?.(),
-      outbox: core.webhooks.load,
-      mail: core.mail.load,
-    },
+    requireHealthy: () => db.requireHealthy(),
+    poolLoad: () => db.poolLoad?.(),
+    outbox: core.webhooks.load,
+    mail: core.mail.load,
   })
 
   return {
-    async start({ sharesPort = false } = {}) {
-      // The supervisor of several workers reports for all of them.
-      if (!sharesPort) await metrics?.start()
-      const address = await listen(server, listenOptions(config, sharesPort))
+    async start() {
+      await metrics?.start()
+      const address = await listen(server, config)
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
-      // What cannot be loaded is tried again by the request that needs it.
+      // The request that needs a module tries again where it could not be loaded.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
@@ -142,8 +139,6 @@ export const createService = async ({
       cleanup.start()
       return address
     },
-
-    measure: async () => metrics?.snapshot(),
 
     async stop(drainMs = config.drainMs) {
       isStopping = true
@@ -176,7 +171,7 @@ const resealSecrets = async ({ secretRotation }: Core, log: Log): Promise<void> 
   }
 }
 
-/** What HTTP is handed, but for what changes while the service runs. */
+/** HTTP is handed this, and what changes while the service runs. */
 const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame: Frame) =>
   ({
     ...core,
@@ -240,10 +235,10 @@ const loadMetrics = async (
   return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers })
 }
 
+/** The clean-up of everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */
 const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Cleanup => {
   const { db, clock, audit, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
-  // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
     { name: 'sessions', run: (nowMs) => deleteExpiredSessions({ db, nowMs, shortestLifetimeMs }) },
     { name: 'replaced sessions', run: sessions.deleteReplaced },
@@ -279,9 +274,3 @@ const createReservation = (db: Core['db'], clock: Clock) => {
   const holder = randomToken(9)
   return (lease: Reservation): Promise<boolean> => takeLease(db, { ...lease, holder, nowMs: clock.now() })
 }
-
-/**
- * On Linux each worker has a socket of its own, and the kernel deals out connections; elsewhere they share one socket.
- */
-const listenOptions = ({ host, port }: Config, sharesPort: boolean) =>
-  sharesPort && process.platform === 'linux' ? { host, port, reusePort: true } : { host, port }

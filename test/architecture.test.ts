@@ -1,9 +1,10 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { describe, test } from 'node:test'
-import { databasesOf } from './support/database/test-databases.ts'
+import { MAY_IMPORT, SHARED_SCREENS } from '../scripts/imports.ts'
+import { placeOf } from './support/runner/place.ts'
+import path from 'node:path'
 
 const SOURCE = path.join(import.meta.dirname, '../src')
 const SDK_SOURCE = path.join(import.meta.dirname, '../sdk/src')
@@ -14,158 +15,6 @@ interface SourceFile {
   /** Below `src/`, with slashes. */
   file: string
   text: string
-}
-
-/**
- * Which folder may import from where, types included (docs/architecture.md). A key is a folder of `src/` or a file
- * right in it; an entry with a slash is one file of a folder, the only one that is open.
- */
-const MAY_IMPORT: Record<string, readonly string[]> = {
-  lib: [],
-  storage: ['lib'],
-  pages: ['lib'],
-  audit: ['lib', 'storage/database.ts'],
-  sessions: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
-  webhooks: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
-  'api-keys': ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
-  accounts: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
-  oauth: ['accounts', 'audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
-  passkeys: [
-    'accounts',
-    'audit/audit-event.ts',
-    'lib',
-    'sessions/sign-in-grant.ts',
-    'storage/database.ts',
-    'storage/used-tokens.ts',
-  ],
-  browsers: ['audit/audit-event.ts', 'lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
-  'second-factor': [
-    'accounts',
-    'audit/audit-event.ts',
-    'lib',
-    'sessions/sign-in-grant.ts',
-    'storage/counters.ts',
-    'storage/database.ts',
-    'storage/used-tokens.ts',
-  ],
-  mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
-  limits: ['lib', 'storage/counters.ts', 'storage/database.ts'],
-  recovery: [
-    'accounts',
-    'audit/audit-event.ts',
-    'lib',
-    'mail',
-    'sessions/sign-in-grant.ts',
-    'storage/counters.ts',
-    'storage/database.ts',
-  ],
-  http: [
-    'accounts',
-    'api-keys',
-    'audit',
-    'browsers',
-    'lib',
-    'limits',
-    'mail',
-    'oauth',
-    'pages',
-    'passkeys',
-    'recovery',
-    'second-factor',
-    'sessions',
-  ],
-  metrics: [
-    'audit/audit-event.ts',
-    'http/request-metrics.ts',
-    'lib',
-    'limits/limit-table.ts',
-    'mail/mail.ts',
-    'second-factor/code-outcome.ts',
-    'sessions',
-    'storage/database.ts',
-    'webhooks',
-  ],
-  config: [
-    'accounts/passwords/blocklist/blocklist-file.ts',
-    'lib',
-    'mail/mail-settings.ts',
-    'oauth/providers/presets.ts',
-    'storage/postgres/url.ts',
-    'webhooks/event-types.ts',
-  ],
-  bootstrap: ['config', 'lib', 'storage'],
-  core: [
-    'accounts',
-    'api-keys',
-    'audit',
-    'bootstrap',
-    'browsers',
-    'config',
-    'core-on-demand',
-    'lib',
-    'limits',
-    'mail',
-    'oauth',
-    'passkeys',
-    'recovery',
-    'second-factor',
-    'sessions',
-    'storage/counters.ts',
-    'webhooks',
-  ],
-  'core-on-demand': [
-    'accounts',
-    'api-keys',
-    'audit',
-    'bootstrap',
-    'config',
-    'lib',
-    'oauth',
-    'passkeys',
-    'recovery',
-    'second-factor',
-    'sessions',
-    'webhooks',
-  ],
-  service: [
-    'api-keys/idempotency.ts',
-    'bootstrap',
-    'config',
-    'core',
-    'http',
-    'lib',
-    'metrics',
-    'pages',
-    'sessions/expiry.ts',
-    'storage/cleanup-time.ts',
-    'storage/cleanup.ts',
-    'storage/counters.ts',
-    'storage/leases.ts',
-    'storage/used-tokens.ts',
-  ],
-  serve: ['bootstrap', 'config', 'core', 'lib', 'metrics/fleet.ts', 'metrics/registry.ts', 'service'],
-  cli: [
-    'accounts/accounts.ts',
-    'api-keys/api-keys.ts',
-    'audit/audit-event.ts',
-    'audit/audit-json.ts',
-    'audit/audit.ts',
-    'bootstrap',
-    'config',
-    'core',
-    'lib',
-    'mail/mail.ts',
-    'oauth/oauth.ts',
-    'pages/device.ts',
-    'recovery/recovery.ts',
-    'second-factor/second-factors.ts',
-    'sessions/sessions.ts',
-    'storage/copy/copy.ts',
-    'storage/server-clock.ts',
-    'storage/staging.ts',
-    'webhooks/webhooks.ts',
-  ],
-  main: ['cli', 'config', 'lib', 'serve'],
 }
 
 /** A rule for code that only one place may contain. `breach` is a line that the test must find anywhere else. */
@@ -267,7 +116,7 @@ const RULES: readonly Rule[] = [
   {
     // A start that counts nothing does not load the library.
     title: 'metrics/ is loaded by those who need it',
-    pattern: /^import (?!type\b).*from '(?:\.{1,2}\/)+(?:metrics\/)?(?:metrics|fleet|registry)\.ts'/m,
+    pattern: /^import (?!type\b).*from '(?:\.{1,2}\/)+(?:metrics\/)?(?:metrics|counts|readings)\.ts'/m,
     places: /^metrics\//,
     breach: `import { createMetrics } from '../metrics/metrics.ts'`,
   },
@@ -302,6 +151,56 @@ const folderOf = (file: string): string => file.split('/')[0]?.replace(/\.ts$/, 
 const isAllowed = (from: string, to: string): boolean => {
   const allowed = MAY_IMPORT[folderOf(from)] ?? []
   return folderOf(from) === folderOf(to) || allowed.includes(folderOf(to)) || allowed.includes(to)
+}
+
+const screenOf = (file: string): string | undefined => /^web\/([\w-]+)\//.exec(file)?.[1]
+
+/** The screens that import another one, as `file imports target`. */
+const findMixedScreens = (source: SourceFile): string[] => {
+  const own = screenOf(source.file)
+  const isForeign = (target: string): boolean => {
+    const other = screenOf(target)
+    return other !== undefined && other !== own && !SHARED_SCREENS.includes(other)
+  }
+  return own === undefined
+    ? []
+    : findImports(source).flatMap((target) => (isForeign(target) ? [`${source.file} imports ${target}`] : []))
+}
+
+/** Folders whose subfolders and own files still import one another in a circle. */
+const CIRCLES_LEFT: ReadonlySet<string> = new Set(['oauth', 'pages', 'sessions'])
+
+/** Each subfolder as one file: what remains of a folder when nobody looks into them. */
+const foldedInto = (folder: string, sources: readonly SourceFile[]): SourceFile[] => {
+  const prefix = folder === '' ? '' : `${folder}/`
+  const nodeOf = (file: string): string => `${file.slice(prefix.length).split('/')[0]}`
+  const inside = sources.filter(({ file }) => file.startsWith(prefix))
+  return [...Map.groupBy(inside, ({ file }) => nodeOf(file))].map(([node, parts]) => {
+    const targets = parts.flatMap(findImports).filter((target) => target.startsWith(prefix))
+    const others = new Set(targets.map(nodeOf).filter((other) => other !== node))
+    return {
+      file: node,
+      text: [...others].map((other) => `import './${other}${other.endsWith('.ts') ? '' : '.ts'}'`).join('\n'),
+    }
+  })
+}
+
+const foldersOf = (file: string): string[] =>
+  file
+    .split('/')
+    .slice(0, -1)
+    .map((_, index, parts) => parts.slice(0, index + 1).join('/'))
+
+/** The circles of a folder's own files and subfolders, at every depth, as `folder: one, other`. */
+const findFolderCircles = (sources: readonly SourceFile[]): string[] => {
+  const folders = ['', ...new Set(sources.flatMap(({ file }) => foldersOf(file)))]
+  return folders.flatMap((folder) => {
+    const nodes = foldedInto(folder, sources).map(({ file, text }) => ({
+      file: file.endsWith('.ts') ? file : `${file}.ts`,
+      text,
+    }))
+    return findCircles(nodes).map((circle) => `${folder || 'src'}: ${circle.join(', ')}`)
+  })
 }
 
 /** The files that a file imports, below `src/`. */
@@ -433,6 +332,37 @@ describe('allowed imports', () => {
     assert.deepEqual(findCircles(sources), [['accounts/accounts.ts', 'accounts/b.ts', 'lib/a.ts']])
   })
 
+  test('no folders import one another in a circle, at any depth', () => {
+    const circles = findFolderCircles(files)
+    assert.deepEqual(
+      circles.filter((circle) => !CIRCLES_LEFT.has(circle.split(':')[0] ?? '')),
+      [],
+    )
+  })
+
+  test('a circle of folders without a circle of files is found', () => {
+    const sources = [
+      { file: 'http/a.ts', text: `import { b } from './deep/b.ts'` },
+      { file: 'http/deep/b.ts', text: '' },
+      { file: 'http/deep/c.ts', text: `import type { D } from '../other/d.ts'` },
+      { file: 'http/other/d.ts', text: `import { b } from '../deep/b.ts'` },
+      { file: 'http/other/e.ts', text: `import { f } from '../../lib/f.ts'` },
+      { file: 'lib/f.ts', text: '' },
+    ]
+    assert.deepEqual(findFolderCircles(sources), ['http: deep.ts, other.ts'])
+  })
+
+  test('no screen imports another one', () => {
+    assert.deepEqual(files.flatMap(findMixedScreens), [])
+  })
+
+  test('a screen that imports another one is found, and a shared folder is none', () => {
+    const text = `import { a } from '../logout/logout.ts'\nimport { b } from '../site/done.ts'\nimport { c } from './c.ts'`
+    assert.deepEqual(findMixedScreens({ file: 'web/login/login.ts', text }), [
+      'web/login/login.ts imports web/logout/logout.ts',
+    ])
+  })
+
   test('src/ has at most five loose files', () => {
     const loose = files.filter(({ file }) => !file.includes('/'))
     assert.ok(loose.length <= 5, `put one of these into a folder: ${loose.map(({ file }) => file).join(', ')}`)
@@ -515,13 +445,13 @@ describe('code that only one place may contain', () => {
 describe('test files', () => {
   for (const file of globSync('**/*.test.ts', { cwd: import.meta.dirname, exclude: ['**/node_modules/**'] })) {
     test(`${file} names the databases that it runs on`, () => {
-      assert.ok(databasesOf(path.join(import.meta.dirname, file)).length > 0)
+      assert.ok(placeOf(path.join(import.meta.dirname, file)).databases.length > 0)
     })
   }
 
   test('a file that does not name them is an error that says what to write', () => {
     const file = path.join(import.meta.dirname, 'run.ts')
-    assert.throws(() => databasesOf(file), /run\.ts: the first line must be one of\n {2}\/\/ Runs on SQLite and/)
+    assert.throws(() => placeOf(file), /run\.ts: the first line must be one of\n {2}\/\/ Runs on SQLite and/)
   })
 })
 

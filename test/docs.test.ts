@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { CONFIGURATION_FILE, configurationPage } from '../scripts/docs.ts'
+import { importTable } from '../scripts/imports.ts'
 import { findProviderName, listProviderSettings, PROVIDER_SETTINGS } from '../src/config/provider-settings.ts'
 import { SETTINGS } from '../src/config/settings.ts'
 import { createUserAgent } from './support/client/user-agent.ts'
@@ -102,6 +103,11 @@ describe('the documents', () => {
     assert.equal(readFileSync(CONFIGURATION_FILE, 'utf8'), configurationPage(), 'stale: run "npm run docs"')
   })
 
+  test('docs/architecture.md has the table of imports that is enforced', () => {
+    const document = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8')
+    assert.ok(document.includes(importTable()), 'stale: run "npm run docs"')
+  })
+
   test('every setting has its row in the reference', () => {
     const rows = configurationPage()
     for (const { name, description } of Object.values(SETTINGS)) {
@@ -149,8 +155,10 @@ describe('the documents', () => {
     assert.deepEqual(findMiscounted('x.md', text), ['x.md: Three more,', 'x.md: One is:'])
   })
 
-  test('decisions and guides for developers name files that exist', () => {
-    const named = documents.filter((name) => /^docs\/(?:decisions\/|debugging)|^CONTRIBUTING|^test\//.test(name))
+  test('decisions that hold, and guides for developers, name files that exist', () => {
+    const named = documents
+      .filter((name) => /^docs\/(?:decisions\/|debugging)|^CONTRIBUTING|^test\//.test(name))
+      .filter((name) => !/^- Status: superseded by/m.test(read(name)))
     assert.deepEqual(
       named.flatMap((name) => findMissingFiles(name, read(name))),
       [],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
-import { TABLES } from '../src/storage/schema.ts'
+import { TABLES } from '../src/storage/tables.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const DOCUMENT = readFileSync(path.join(ROOT, 'docs/inventory.md'), 'utf8')

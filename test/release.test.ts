@@ -74,7 +74,7 @@ const createRepository = (t: TestContext, { changelog = CHANGELOG } = {}) => {
     write('CHANGELOG.md', changelog)
     git('commit', '--quiet', '--all', '--message', 'Change')
   }
-  return { git, write, read, release }
+  return { cwd, git, write, read, release }
 }
 
 /** Runs a release that must be refused, and returns what it says. The repository stays as it is. */
@@ -184,5 +184,34 @@ describe('npm run release', () => {
       assert.equal(status, 2, args.join(' '))
       assert.match(stderr, /^Usage: npm run release -- VERSION/)
     }
+  })
+})
+
+describe('the notes of a release', () => {
+  const NOTES = path.join(import.meta.dirname, '../scripts/release-notes.ts')
+
+  const notesIn = (cwd: string, argument: string) =>
+    spawnSync(process.execPath, [NOTES, argument], { cwd, encoding: 'utf8' })
+
+  test('are the section of the version that the tag and the packages name', (t) => {
+    const { cwd, release } = createRepository(t)
+    assert.equal(release('0.2.0').status, 0)
+    assert.equal(notesIn(cwd, 'v0.2.0').stdout, '### Added\n\n- A thing ([docs](docs/thing.md)).\n')
+    assert.match(
+      notesIn(cwd, 'v0.1.0').stderr,
+      /^No release: the tag is v0\.1\.0, and package\.json has the version 0\.2\.0\.$/m,
+    )
+  })
+
+  test('are refused where the changelog has no section', (t) => {
+    const { cwd, write } = createRepository(t)
+    write('CHANGELOG.md', '# Changelog\n\n## [Unreleased]\n')
+    assert.equal(notesIn(cwd, 'v0.1.0').status, 1)
+    assert.equal(notesIn(cwd, '--dry-run').stderr, 'No release: CHANGELOG.md has no section for it.\n')
+  })
+
+  test('are what is unreleased in a dry run', (t) => {
+    const { cwd } = createRepository(t)
+    assert.equal(notesIn(cwd, '--dry-run').stdout, '### Added\n\n- A thing ([docs](docs/thing.md)).\n')
   })
 })

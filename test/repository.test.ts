@@ -21,12 +21,36 @@ const editorSettings = (kind: string): Record<string, string> => {
   return Object.fromEntries([...lines.matchAll(/^(\w+) = (\S+)$/gm)].map(([, name, value]) => [name, value]))
 }
 
-test('the workflow runs .ci/run, may only read, and pins its actions to commits', () => {
-  assert.ok(workflows.some(({ text }) => /^ +- run: \.ci\/run$/m.test(text)))
+test('workflows run .ci/run, pin their actions to commits, and may only read, but for jobs of a release', () => {
+  const runsAll = workflows
+    .filter(({ text }) => /^ +- run: \.ci\/run$/m.test(text))
+    .map(({ name }) => path.basename(name))
+  assert.deepEqual(runsAll.toSorted(), ['ci.yml', 'release.yml'])
   for (const { name, text } of workflows) {
     assert.match(text, /^permissions:\n  contents: read\n\n/m, name)
-    assert.doesNotMatch(text, /: write\b|write-all/, name)
     assert.deepEqual(findLooseActions(text), [], name)
+    if (path.basename(name) !== 'release.yml') assert.doesNotMatch(text, /: write\b|write-all/, name)
+  }
+})
+
+test('what the release workflow publishes waits for the tests and for approval, and a dry run publishes nothing', () => {
+  const text = read('.github/workflows/release.yml')
+  const jobs = text
+    .slice(text.indexOf('\njobs:'))
+    .split(/^(?=  \w+:$)/m)
+    .slice(1)
+  const writing = jobs.filter((job) => /: write\b/.test(job))
+  assert.equal(writing.length, 3)
+  for (const job of writing) {
+    assert.match(job, /^    needs: (?:test|\[test, packages, image\])$/m)
+    assert.match(job, /^    environment: release$/m)
+  }
+  for (const command of text.match(/npm publish.*/g) ?? []) assert.match(command, /--provenance .*\$DRY_RUN/)
+  const pushing = text.split(/^(?=      - )/m).filter((step) => /docker push|imagetools create|gh release/.test(step))
+  assert.equal(pushing.length, 3)
+  for (const step of pushing) {
+    const job = jobs.find((one) => one.includes(step)) ?? ''
+    assert.ok(/if: env\.DRY_RUN == ''/.test(step) || /^    if: github\.event_name == 'push'$/m.test(job), step)
   }
 })
 

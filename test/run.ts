@@ -3,21 +3,22 @@
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { run } from 'node:test'
-import { spec } from 'node:test/reporters'
-import { processTreeCpuMs } from '../bench/support/cpu-time.ts'
 import { prepareExamples } from '../scripts/examples.ts'
 import { prepareGateways, withoutProgram } from '../scripts/gateways.ts'
 import { prepareDatabaseModels } from './support/database/database-models.ts'
-import { databasesOf } from './support/database/test-databases.ts'
 import { preparePostgres, startPostgres } from './support/postgres/postgres.ts'
+import { describeCost } from './support/runner/cost.ts'
+import { useMemoryForFolders } from './support/runner/memory-folder.ts'
+import { placeOf } from './support/runner/place.ts'
+import { type Job, runJobs } from './support/runner/pool.ts'
+import { createReport } from './support/runner/report.ts'
 import { fillCompileCache } from './support/service/compile-cache.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const CACHE = path.join(ROOT, 'node_modules/.cache/tests')
-/** Of each database. In all more than there are cores, since several files mostly wait. */
-const FILES_AT_ONCE = 2
-/** How long each file took in the last run, in milliseconds. */
+/** More than there are cores, since several files mostly wait. */
+const FILES_AT_ONCE = 4
+/** How long each file took on each database in the last run, in milliseconds. */
 const DURATIONS = path.join(CACHE, 'durations.json')
 /** They run programs of Debian packages. */
 const OF_GATEWAYS = 'test/gateways/**'
@@ -39,6 +40,7 @@ const readFiles = (given: string[], exclude: string[]): string[] => {
   return found.toSorted()
 }
 
+/** What files took in the last run, in milliseconds. */
 const readDurations = (): Record<string, number> => {
   try {
     return JSON.parse(readFileSync(DURATIONS, 'utf8')) as Record<string, number>
@@ -49,9 +51,11 @@ const readDurations = (): Record<string, number> => {
 
 const durations = readDurations()
 
+const keyOf = ({ file, database }: Job): string => `${file} ${database}`
+
 /** The slowest files start first, so that none runs alone at the end; those that have never run before them. */
-const bySlowness = (files: string[]): string[] =>
-  files.toSorted((one, other) => (durations[other] ?? Infinity) - (durations[one] ?? Infinity) || 0)
+const bySlowness = (jobs: Job[]): Job[] =>
+  jobs.toSorted((one, other) => (durations[keyOf(other)] ?? Infinity) - (durations[keyOf(one)] ?? Infinity) || 0)
 
 const keepDurations = (): void => {
   mkdirSync(CACHE, { recursive: true })
@@ -61,29 +65,6 @@ const keepDurations = (): void => {
 const args = process.argv.slice(2)
 const given = args.filter((argument) => !isOption(argument))
 const stop = new AbortController()
-
-/** Starts to run files. Their results are kept until they are shown. */
-const begin = (files: string[], env: Record<string, string>) => {
-  const events = run({
-    cwd: ROOT,
-    files: files.map((file) => path.join(ROOT, file)),
-    concurrency: FILES_AT_ONCE,
-    execArgv: args.filter(isOption),
-    env: { ...process.env, NODE_COMPILE_CACHE: CACHE, ...env },
-    signal: stop.signal,
-  })
-  events.on('test:summary', ({ file, success, duration_ms }) => {
-    if (file !== undefined) durations[path.relative(ROOT, file)] = duration_ms
-    else if (!success) process.exitCode = 1
-  })
-  return { count: files.length, events }
-}
-
-const show = async (title: string, { count, events }: ReturnType<typeof begin>): Promise<void> => {
-  if (count === 0) return
-  process.stdout.write(`\n${title}\n`)
-  for await (const text of events.compose(spec)) process.stdout.write(text)
-}
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
@@ -105,14 +86,6 @@ const startServer = async () => {
   }
 }
 
-const seconds = (ms: number): string => `${Math.round(ms / 1000)} seconds`
-
-/** Prints the duration of the run and, on Linux, its processor time, including services and databases. */
-const showCost = (): void => {
-  const cost = process.platform === 'linux' ? `, and ${seconds(processTreeCpuMs(process.pid))} of processor time` : ''
-  process.stdout.write(`\n${seconds(performance.now())}${cost}\n`)
-}
-
 /** Whether the arguments ask for tests of that kind. */
 const areAsked = (kind: string): boolean => readFiles(given, []).some((file) => path.matchesGlob(file, kind))
 
@@ -129,27 +102,42 @@ const prepare = (): { without: string[]; problems: string[]; env: Record<string,
   return { without: ready.length > 0 ? [] : [OF_EXAMPLES], problems, env: { SVC_TEST_EXAMPLES: ready.join(',') } }
 }
 
+const toJobs = (file: string): Job[] => {
+  const { databases, isAlone } = placeOf(file)
+  return databases.map((database) => ({ file, database, isAlone }))
+}
+
 const preparation = prepare()
-const files = bySlowness(readFiles(given, preparation.without))
-const on = (database: 'sqlite' | 'postgres') => files.filter((file) => databasesOf(file).includes(database))
-const [filesOfSqlite, filesOfPostgres] = [on('sqlite'), on('postgres')]
+const removeFolders = useMemoryForFolders()
+const jobs = bySlowness(readFiles(given, preparation.without).flatMap(toJobs))
 await fillCompileCache()
 const givenUrl = process.env.SVC_TEST_PG_URL
 const server = givenUrl ? undefined : await startServer()
 const models = mkdtempSync(path.join(tmpdir(), 'svc-test-models-'))
+const report = createReport()
 try {
   const url = givenUrl ?? server?.url ?? ''
   const prepared = await prepareDatabaseModels(models, url)
-  const env = { SVC_TEST_PG_URL: url, ...preparation.env, ...prepared.env }
-  const onSqlite = begin(filesOfSqlite, { ...env, SVC_TEST_DATABASE: 'sqlite' })
-  const onPostgres = begin(filesOfPostgres, { ...env, SVC_TEST_DATABASE: 'postgres' })
-  await show('SQLite', onSqlite)
-  await show('PostgreSQL', onPostgres)
+  await runJobs({
+    root: ROOT,
+    jobs,
+    atOnce: FILES_AT_ONCE,
+    execArgv: args.filter(isOption),
+    env: { ...process.env, NODE_COMPILE_CACHE: CACHE, SVC_TEST_PG_URL: url, ...preparation.env, ...prepared.env },
+    signal: stop.signal,
+    onResult: (job, result) => {
+      if (result.ended) durations[keyOf(job)] = result.ended.durationMs
+      report.add(job, result)
+    },
+  })
   await prepared.drop()
 } finally {
   await server?.[Symbol.asyncDispose]()
   rmSync(models, { recursive: true, force: true })
+  removeFolders()
   keepDurations()
-  showCost()
+  if (!(await report.end()) || stop.signal.aborted) process.exitCode = 1
+  const lines = [...report.heaviest(), '', await describeCost()]
+  process.stdout.write(`\n${lines.join('\n')}\n`)
   for (const problem of preparation.problems) process.stdout.write(`\n${problem}\n`)
 }

@@ -56,6 +56,7 @@ const NOT_RUN: [document: string, beginnings: string[], reason: string][] = [
   ['docs/move-users.md', ['PGTZ=UTC psql', 'psql '], 'it reads the database of another system'],
   ['docs/operate.md', ['node -e "'], 'it ends all sessions of an installation'],
   ['docs/protect.md', ['curl '], 'the tests of gateways send such requests'],
+  ['docs/scaling.md', ['systemctl', 'for number', 'DOMAIN='], MACHINE],
   ['docs/server-api.md', ['const response = await fetch'], PARTS],
   ['docs/start.md', ['npm ci && npm start'], INTERACTIVE],
   [

@@ -22,7 +22,6 @@ export const NAMES = [
   'soak',
   'soak-postgres',
   'budget',
-  'workers',
   'postgres',
   'capacity',
   'copy',

@@ -20,16 +20,18 @@ const ROWS = 'WITH RECURSIVE rows(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM r
 const NAME = "printf('%08x', (n * 2654435761) & 4294967295)"
 
 const USERS = `${ROWS}
-  INSERT INTO users (id, email, email_lower, username, password_hash, roles, disabled, created_at)
+  INSERT INTO users (id, email, email_lower, username, password_hash, roles, disabled, created_at, updated_at)
   SELECT ${uuidAt(1)}, ${NAME} || '@example.com', ${NAME} || '@example.com', ${NAME},
-    '$argon2id$v=19$m=19456,t=2,p=1$' || hex(randomblob(11)) || '$' || hex(randomblob(21)), '[]', 0, :first + n * 10
+    '$argon2id$v=19$m=19456,t=2,p=1$' || hex(randomblob(11)) || '$' || hex(randomblob(21)), '[]', 0, :first + n * 10,
+    :first + n * 10
   FROM rows`
 
 const SESSIONS = `${ROWS}
   INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
-    absolute_expires_at, user_agent, address)
+    absolute_expires_at, user_agent, address, device_hash)
   SELECT ${uuidAt(2)}, ${uuidAt(1)}, hex(randomblob(11)), 1, '[]', :now, :now, :now + ${14 * DAY_MS},
-    :now + ${30 * DAY_MS}, 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0', '203.0.113.7'
+    :now + ${30 * DAY_MS}, 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0', '203.0.113.7',
+    hex(randomblob(32))
   FROM rows`
 
 /** Fills the database of a stopped service with `count` users, each with one session. */

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Child, startServer, startTool } from './child.ts'
-import type { RawResponse } from './connection.ts'
-import { sendRequest } from './connection.ts'
+import { type RawResponse, sendRequest } from './connection.ts'
 import type { Cores } from './cores.ts'
 
 const program = (name: string): string => fileURLToPath(new URL(`../programs/${name}`, import.meta.url))

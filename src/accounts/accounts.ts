@@ -8,7 +8,7 @@ import type { Administration, AdministrationDeps } from './administration.ts'
 import { createAuthentication, type HasPassword, type SignInRefusal } from './authentication.ts'
 import { createRemove, type RemoveDeps } from './change.ts'
 import { type EmailDomains, requireUsername, takenError } from './fields.ts'
-import { createPasswordChange, type NewPassword, type PasswordOutcome } from './passwords/password-change.ts'
+import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import {
   type AlsoInsert,

@@ -72,7 +72,8 @@ interface EventFacts {
   caller?: Caller | undefined
 }
 
-export interface RemovedCodes {
+/** What was removed of an authenticator app and its recovery codes. */
+interface RemovedCodes {
   /** Whether there was an app. */
   codes: boolean
   recoveryCodes: number

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import type { Queries, Value } from '../storage/database.ts'
+import { type Queries, columnsOf, insertRow, type NewRow, type TableRow } from '../storage/database.ts'
 import { requireUnreserved } from './email-store.ts'
 
 /** Operators see a user so; the JSON API shows less (CONTRACT.md 2.1). */
@@ -25,19 +25,10 @@ export interface UserRecord extends User {
   passwordHash: string | null
 }
 
-export interface UserRow {
-  id: string
-  email: string
-  email_lower: string
-  username: string
-  password_hash: string | null
-  roles: string
-  disabled: number
-  created_at: number
-  email_verified_at: number | null
-  self_made: number
-  invited_at: number | null
-}
+/** The columns that make a user. The others belong to other subjects, or are only ever compared. */
+export const USER_ROW_COLUMNS = columnsOf('users', 'position', 'updated_at', 'user_handle', 'sign_in_generation')
+
+export type UserRow = Omit<TableRow<'users'>, 'position' | 'updated_at' | 'user_handle' | 'sign_in_generation'>
 
 export const toRecord = (row: UserRow): UserRecord => ({
   id: row.id,
@@ -53,8 +44,22 @@ export const toRecord = (row: UserRow): UserRecord => ({
   invitedAtMs: row.invited_at ?? undefined,
 })
 
-export const USER_ROW_COLUMNS = `id, email, email_lower, username, password_hash, roles, disabled, created_at, email_verified_at,
-  self_made, invited_at`
+/** The row of a new user, who was last updated at this time. */
+export const toNewRow = (user: UserRecord, updatedAtMs: number): NewRow<'users'> => ({
+  id: user.id,
+  email: user.email,
+  email_lower: user.emailLower,
+  username: user.username,
+  password_hash: user.passwordHash,
+  roles: JSON.stringify(user.roles),
+  disabled: user.disabled ? 1 : 0,
+  created_at: user.createdAtMs,
+  email_verified_at: user.emailVerifiedAtMs ?? null,
+  self_made: user.isSelfMade ? 1 : 0,
+  invited_at: user.invitedAtMs ?? null,
+  updated_at: updatedAtMs,
+  sign_in_generation: 0,
+})
 
 const findBy = async (db: Queries, column: 'id' | 'email_lower' | 'username', value: string) => {
   const row = await db.get<UserRow>(`SELECT ${USER_ROW_COLUMNS} FROM users WHERE ${column} = ?`, value)
@@ -102,26 +107,9 @@ export const findUserId = async (
   return row ? row.id : undefined
 }
 
-/** The values of `USER_ROW_COLUMNS`. */
-export const rowValues = (user: UserRecord): Value[] => [
-  user.id,
-  user.email,
-  user.emailLower,
-  user.username,
-  user.passwordHash,
-  JSON.stringify(user.roles),
-  user.disabled ? 1 : 0,
-  user.createdAtMs,
-  user.emailVerifiedAtMs ?? null,
-  user.isSelfMade ? 1 : 0,
-  user.invitedAtMs ?? null,
-]
-
 /** Runs in a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
 export const insertUser = async (db: Queries, user: UserRecord): Promise<number> => {
-  const values = rowValues(user)
-  const sql = `INSERT INTO users (${USER_ROW_COLUMNS}) VALUES (${values.map(() => '?').join(', ')})`
-  const changes = await db.run(sql, ...values)
+  const changes = await insertRow(db, 'users', toNewRow(user, user.createdAtMs))
   await requireUnreserved(db, { emailLower: user.emailLower, userId: user.id, nowMs: user.createdAtMs })
   return changes
 }

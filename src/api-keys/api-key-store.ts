@@ -1,18 +1,9 @@
-import type { Database, Queries } from '../storage/database.ts'
-import type { ApiKey } from './api-key.ts'
-import type { Scope } from './scopes.ts'
+import { columnsOf, type Database, insertRow, type Queries, type TableRow } from '../storage/database.ts'
+import type { ApiKey, Scope } from './api-key.ts'
 
-interface ApiKeyRow {
-  id: string
-  name: string
-  scopes: string
-  created_at: number
-  expires_at: number | null
-  revoked_at: number | null
-  last_used_at: number | null
-}
+type ApiKeyRow = Omit<TableRow<'api_keys'>, 'key_hash'>
 
-const COLUMNS = 'id, name, scopes, created_at, expires_at, revoked_at, last_used_at'
+const COLUMNS = columnsOf('api_keys', 'key_hash')
 
 const toApiKey = (row: ApiKeyRow): ApiKey => ({
   id: row.id,
@@ -25,24 +16,22 @@ const toApiKey = (row: ApiKeyRow): ApiKey => ({
 })
 
 export const insertApiKey = (db: Queries, key: ApiKey, keyHash: string): Promise<number> =>
-  db.run(
-    `INSERT INTO api_keys (id, name, key_hash, scopes, created_at, expires_at, revoked_at, last_used_at)
-     VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)`,
-    key.id,
-    key.name,
-    keyHash,
-    JSON.stringify(key.scopes),
-    key.createdAtMs,
-    key.expiresAtMs ?? null,
-  )
+  insertRow(db, 'api_keys', {
+    id: key.id,
+    name: key.name,
+    key_hash: keyHash,
+    scopes: JSON.stringify(key.scopes),
+    created_at: key.createdAtMs,
+    expires_at: key.expiresAtMs ?? null,
+  })
 
-/** All keys, the newest first. */
+/** Finds all keys, the newest first. */
 export const findApiKeys = async (db: Queries): Promise<ApiKey[]> => {
   const rows = await db.all<ApiKeyRow>(`SELECT ${COLUMNS} FROM api_keys ORDER BY id DESC`)
   return rows.map(toApiKey)
 }
 
-/** The keys with an id or a name, those that are not revoked first. */
+/** Finds the keys with an id or a name, those first that are not revoked. */
 export const findApiKeysNamed = async (db: Queries, nameOrId: string): Promise<ApiKey[]> => {
   const rows = await db.all<ApiKeyRow>(
     `SELECT ${COLUMNS} FROM api_keys WHERE id = ? OR name = ? ORDER BY revoked_at IS NOT NULL, id DESC`,
@@ -52,7 +41,7 @@ export const findApiKeysNamed = async (db: Queries, nameOrId: string): Promise<A
   return rows.map(toApiKey)
 }
 
-/** 0 when the key was revoked before. */
+/** Resolves to 0 when the key was revoked before. */
 export const revokeApiKey = (db: Queries, id: string, nowMs: number): Promise<number> =>
   db.run('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', nowMs, id)
 
@@ -61,7 +50,7 @@ export const updateLastUse = (db: Pick<Queries, 'run'>, id: string, nowMs: numbe
   db.run('UPDATE api_keys SET last_used_at = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?', nowMs, id, nowMs)
 
 interface KeyByHashRow extends Omit<ApiKeyRow, 'id'> {
-  /** The hash, by which the row is asked for. */
+  /** The hash of the key, by which the row is asked for. */
   id: string
   key_id: string
   read_at: number | null
@@ -75,7 +64,7 @@ export interface FoundApiKey extends ApiKey {
 /** The row that every request of the server API asks for, by the hash of the key. */
 export const cacheApiKeys = <Kept>(db: Database, keep: (key: FoundApiKey) => Kept) =>
   db.cachedRow<KeyByHashRow, Kept>({
-    select: `SELECT key_hash AS id, id AS key_id, name, scopes, created_at, expires_at, revoked_at, last_used_at,
+    select: `SELECT key_hash AS id, id AS key_id, ${columnsOf('api_keys', 'key_hash', 'id')},
       server_time() AS read_at FROM api_keys`,
     key: 'key_hash',
     mapRow: (row) => keep({ ...toApiKey({ ...row, id: row.key_id }), readAtMs: row.read_at ?? undefined }),

@@ -1,19 +1,25 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { AuditDetails, RecordEvent } from '../audit/audit-event.ts'
-import type { Awaitable } from '../lib/awaitable.ts'
+import { type Awaitable, after } from '../lib/awaitable.ts'
+import { createBoundedCache } from '../lib/bounded-cache.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import { type Clock, MAX_DATE_MS } from '../lib/time.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
-import { findApiKeys, findApiKeysNamed, insertApiKey, revokeApiKey } from './api-key-store.ts'
-import { type ApiKey, type AuthenticatedKey, hashOf } from './api-key.ts'
-import { createAuthenticateKey } from './authenticate-key.ts'
+import {
+  cacheApiKeys,
+  findApiKeys,
+  findApiKeysNamed,
+  type FoundApiKey,
+  insertApiKey,
+  revokeApiKey,
+  updateLastUse,
+} from './api-key-store.ts'
+import { type ApiKey, type AuthenticatedKey, hashOf, withIncluded } from './api-key.ts'
 
-export type { ApiKey, AuthenticatedKey } from './api-key.ts'
-export type { Idempotency } from './idempotency.ts'
-export type { Answer, Claim, Keep, Kept } from './idempotent-request.ts'
-export { isScope, requireScope, SCOPES, type Scope } from './scopes.ts'
+export { type ApiKey, type AuthenticatedKey, isScope, requireScope, SCOPES, type Scope } from './api-key.ts'
+export type { Answer, Claim, Idempotency, Keep, Kept } from './idempotency.ts'
 
 type NewApiKey = Pick<ApiKey, 'name' | 'scopes'> & {
   /** Undefined: the key does not expire. */
@@ -28,7 +34,7 @@ export interface ApiKeys {
   list(): Promise<ApiKey[]>
   /** Takes effect with the next request, on every replica. `not_found` when no key has this name or id. */
   revoke(nameOrId: string): Promise<ApiKey>
-  /** The key of a text, by its row as it is now; undefined when there is none, or it was revoked or has expired. */
+  /** Finds the key of a text, by its row as it is now; undefined for one that is unknown, revoked or expired. */
   authenticate(text: string): Awaitable<AuthenticatedKey | undefined>
 }
 
@@ -42,6 +48,12 @@ interface ApiKeysDeps {
 const NAME_INDEXES = ['api_keys.name', 'api_keys_by_name']
 
 const MAX_NAME_LENGTH = 64
+
+const KEY = /^svc_sk_[\w-]{43}$/
+
+/** The time of the last use is so exact. */
+const USE_WRITTEN_EVERY_MS = 60_000
+const KEPT_USES = 1000
 
 export const createApiKeys = ({ db, clock, recordEvent }: ApiKeysDeps): ApiKeys => {
   const { authenticate, forget } = createAuthenticateKey({ db, clock })
@@ -91,6 +103,43 @@ export const createApiKeys = ({ db, clock, recordEvent }: ApiKeysDeps): ApiKeys 
       }),
   }
 }
+
+/** Finds the key of a request, and writes when it was last used. */
+const createAuthenticateKey = ({ db, clock }: Pick<ApiKeysDeps, 'db' | 'clock'>) => {
+  const keys = cacheApiKeys(db, (found) => ({ ...found, authenticated: toAuthenticated(found) }))
+  /** The times at which this process has last written the use of a key. */
+  const writtenAtMs = createBoundedCache<number>(KEPT_USES)
+
+  /** Nobody waits for it, and a failure means only that the list shows an older time. */
+  const recordUse = ({ id, lastUsedAtMs = 0 }: FoundApiKey, nowMs: number): void => {
+    if (Math.max(lastUsedAtMs, writtenAtMs.get(id) ?? 0) > nowMs - USE_WRITTEN_EVERY_MS) return
+    writtenAtMs.set(id, nowMs)
+    updateLastUse(
+      db.autocommit(() => {}),
+      id,
+      nowMs,
+    ).catch(() => {})
+  }
+
+  const authenticate = (text: string): Awaitable<AuthenticatedKey | undefined> => {
+    if (!KEY.test(text)) return undefined
+    return after(keys.get(hashOf(text)), (found) => {
+      if (!found || found.revokedAtMs !== undefined) return undefined
+      const nowMs = found.readAtMs ?? clock.now()
+      if (found.expiresAtMs !== undefined && found.expiresAtMs <= nowMs) return undefined
+      recordUse(found, nowMs)
+      return found.authenticated
+    })
+  }
+
+  return { authenticate, forget: () => keys.forgetAll() }
+}
+
+const toAuthenticated = ({ id, name, scopes }: FoundApiKey): AuthenticatedKey => ({
+  id,
+  name,
+  scopes: withIncluded(scopes),
+})
 
 const detailsOf = ({ id: apiKeyId, name: apiKeyName, scopes }: ApiKey): AuditDetails => ({
   apiKeyId,

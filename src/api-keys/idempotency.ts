@@ -1,18 +1,10 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { equalInConstantTime, hmac, open, seal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import {
-  type Answer,
-  type Claim,
-  IDEMPOTENCY_FIELD,
-  type IdempotentRequest,
-  otherRequest,
-  textOf,
-  underWay,
-} from './idempotent-request.ts'
+import { IDEMPOTENCY_FIELD } from './api-key.ts'
 import {
   claimAgain,
   deleteClaim,
@@ -23,10 +15,50 @@ import {
   storeAnswer,
 } from './idempotent-request-store.ts'
 
-/** How long an answer is repeated. */
+/** The answer to a request, which is repeated. */
+export interface Answer {
+  status: number
+  content: string
+}
+
+declare const KEPT: unique symbol
+
+/** A response that was handed to `Keep`. */
+export type Kept<Response> = Response & { readonly [KEPT]: true }
+
+/**
+ * Stores a response in the transaction of its effect, where the request has an `Idempotency-Key`. The handler of a
+ * `POST` cannot return any other response.
+ */
+export type Keep<Response> = (transaction: Transaction, response: Response) => Promise<Kept<Response>>
+
+/** A request that says by its `Idempotency-Key` that it is to have one effect, however often it comes. */
+interface IdempotentRequest {
+  apiKeyId: string
+  idempotencyKey: string
+  method: string
+  /** Path and query. */
+  target: string
+  body: Uint8Array
+}
+
+/** The right to do what a request asks for. */
+export interface Claim {
+  /**
+   * Stores the answer in the transaction of the effect. `conflict`, so that the transaction ends without an effect, when
+   * another process has taken the request over.
+   */
+  keep(transaction: Transaction, answer: Answer): Promise<void>
+  /** Stores the answer to a request that had no effect. */
+  keepFailure(answer: Answer): Promise<void>
+  /** Gives the request back after a failure that is not kept: it can be sent again at once. */
+  release(): Promise<void>
+}
+
+/** An answer is repeated for so long. */
 const KEPT_MS = 24 * 3_600_000
 /**
- * How long a request counts as under way. One whose process has died is taken over afterwards; one that only takes
+ * A request counts as under way for so long. One whose process has died is taken over afterwards; one that only takes
  * longer than this finds that out when it wants to store its answer, and does nothing.
  */
 const CLAIMED_MS = 30_000
@@ -43,7 +75,7 @@ export interface Idempotency {
    * path, `conflict` while the first request is under way.
    */
   begin(request: IdempotentRequest): Promise<{ answer: Answer } | { claim: Claim }>
-  /** Cleanup: deletes answers that are no longer repeated; resolves to how many. */
+  /** Deletes answers that are no longer repeated, for cleanup; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
 }
 
@@ -123,3 +155,20 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
     },
   }
 }
+
+/** Each request with one key must have the same text. */
+const textOf = ({ method, target, body }: IdempotentRequest): string =>
+  `${method} ${target} ${createHash('sha256').update(body).digest('base64url')}`
+
+const RETRY_AFTER_SECONDS = 1
+
+const underWay = (): AppError =>
+  new AppError('conflict', 'The first request with this Idempotency-Key is still under way. Send it again.', {
+    field: IDEMPOTENCY_FIELD,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
+
+const otherRequest = (): AppError =>
+  new AppError('unprocessable', 'This Idempotency-Key came before, with another body or path. Use a new one.', {
+    field: IDEMPOTENCY_FIELD,
+  })

@@ -4,7 +4,7 @@ interface Claims {
   id: string
   apiKeyId: string
   requestHash: string
-  /** By the clock of this process; where the database has a server, that one's clock counts. */
+  /** The clock of this process says it; where the database has a server, that one's clock counts. */
   nowMs: number
   claimedMs: number
   keptMs: number
@@ -36,7 +36,7 @@ export interface StoredRequest {
   status: number | undefined
   answerSealed: string | undefined
   expiresAtMs: number
-  /** By the same clock as the other times. */
+  /** The same clock says it as the other times. */
   nowMs: number
 }
 
@@ -97,7 +97,7 @@ interface StoredAnswer {
   answerSealed: string
 }
 
-/** 0 when another process has claimed the request since. */
+/** Resolves to 0 when another process has claimed the request since. */
 export const storeAnswer = (db: Queries, { id, claimedUntilMs, status, answerSealed }: StoredAnswer): Promise<number> =>
   db.run(
     'UPDATE idempotent_requests SET status = ?, answer_sealed = ? WHERE id = ? AND claimed_until = ? AND status IS NULL',
@@ -110,9 +110,9 @@ export const storeAnswer = (db: Queries, { id, claimedUntilMs, status, answerSea
 export const deleteClaim = (db: Queries, id: string, claimedUntilMs: number): Promise<number> =>
   db.run('DELETE FROM idempotent_requests WHERE id = ? AND claimed_until = ? AND status IS NULL', id, claimedUntilMs)
 
-/** Cleanup: deletes at most `limit` requests; resolves to how many. Judges by the same clock as a claim. */
+/** Deletes at most `limit` requests, for cleanup, by the same clock as a claim; resolves to how many. */
 export const deleteRequestsExpiredBy = (db: Queries, nowMs: number, limit: number): Promise<number> =>
-  // Twice the same condition: while the statement waited for its row, a request may have been claimed again.
+  // The condition stands twice: while the statement waited for its row, a request may have been claimed again.
   db.run(
     `WITH ${MOMENT}
      DELETE FROM idempotent_requests WHERE id IN (

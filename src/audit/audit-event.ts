@@ -1,29 +1,29 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 
-/** What is recorded. The names are public (docs/audit.md). */
+/** The types of records. The names are public (docs/audit.md). */
 export const AUDIT_TYPES = [
   'login.succeeded',
   /** A wrong password, code or passkey, wherever one is asked for, or a sign-in that may not go on. */
   'login.failed',
-  /** Refused by a limit, before anything was checked. */
+  /** A limit has refused a login, before anything was checked. */
   'login.limited',
   'logout',
-  /** Users who make their account, and those who enter one by an invitation. */
+  /** A user makes their account, or enters one by an invitation. */
   'signup',
   /** A refresh token was used that had been replaced: the session ends. */
   'session.refreshed_reuse',
   /** Sessions were ended by anything but a logout of their own. */
   'session.ended',
   'password.changed',
-  /** There was none before, or an operator has set it. */
+  /** There was no password before, or an operator has set it. */
   'password.set',
-  /** By a link. */
+  /** The user has followed a link. */
   'password.reset',
-  /** By an operator, or the application's backend: with the link, anyone can choose a password. */
+  /** An operator, or the application's backend, has a link with which anyone can choose a password. */
   'password.reset_link_created',
   'email.verified',
-  /** By the application's backend, which vouches for it no longer. */
+  /** The application's backend vouches for the address no longer. */
   'email.unverified',
   'email.change_requested',
   'email.change_cancelled',
@@ -41,13 +41,13 @@ export const AUDIT_TYPES = [
   'passkey.counter_went_back',
   'second_factor.added',
   'second_factor.removed',
-  /** By an operator. */
+  /** An operator has removed the second factor. */
   'second_factor.reset',
   'second_factor.recovery_code_used',
   'second_factor.recovery_codes_renewed',
   /** The browsers that are asked for no second factor are asked again. */
   'second_factor.trust_ended',
-  /** By an operator, or the application's backend. */
+  /** An operator, or the application's backend, does this and what follows. */
   'user.created',
   'user.invited',
   'user.disabled',
@@ -68,18 +68,18 @@ export const AUDIT_TYPES = [
 export type AuditType = (typeof AUDIT_TYPES)[number]
 
 /**
- * What a record says besides. The names are public, and so few that no secret, password or email can get among them.
+ * The details of a record. The names are public, and so few that no secret, password or email can get among them.
  */
 export interface AuditDetails {
   /** `password`, `passkey`, `code`, `recovery_code`, `link`, `invitation`, or the provider's name in the settings. */
   method?: string | undefined
-  /** Why something failed, was refused or has ended, as the log says it. */
+  /** The reason why something failed, was refused or has ended, as the log says it. */
   reason?: string | undefined
   /** The limit that has refused a login. */
   limit?: string | undefined
   /** A keyed hash of what was entered for an email, where no user is known. */
   account?: string | undefined
-  /** How many sessions, users or failed logins. */
+  /** The number of sessions, users or failed logins. */
   count?: number | undefined
   /** The provider's name in the settings. */
   provider?: string | undefined
@@ -96,10 +96,9 @@ export interface AuditDetails {
   webhookId?: string | undefined
 }
 
-/** What has happened. */
 export interface AuditEvent {
   type: AuditType
-  /** Whose account it happened to; undefined where none is known, or none is concerned. */
+  /** The user to whose account it happened; undefined where none is known, or none is concerned. */
   userId?: string | undefined
   /** The session that began, ended or acted; undefined: the one that the caller came with. */
   sessionId?: string | undefined
@@ -107,8 +106,8 @@ export interface AuditEvent {
 }
 
 /**
- * Writes the record of an action, in its transaction: what is rolled back leaves none. Without a caller, it was the
- * command line (`cli`), or in a process that serves, the service itself (`system`).
+ * Writes the record of an action, in its transaction: an action that is rolled back leaves none. Without a caller, it
+ * was the command line (`cli`), or in a process that serves, the service itself (`system`).
  */
 export type RecordEvent = (
   transaction: Pick<Transaction, 'run' | 'afterCommit'>,
@@ -119,7 +118,7 @@ export type RecordEvent = (
 /** An event of which there can be a flood. */
 export interface CountedEvent extends AuditEvent {
   type: 'login.failed' | 'login.limited'
-  /** What was entered for one. It is not stored; its keyed hash is, where no user has it. */
+  /** The text that was entered for an email. It is not stored; its keyed hash is, where no user has it. */
   email?: string | undefined
 }
 

@@ -1,7 +1,22 @@
 import type { Caller } from '../lib/caller.ts'
 import { toSnakeCase } from '../lib/snake-case.ts'
-import type { AuditDetails, AuditEvent } from './audit-event.ts'
-import type { AuditRow } from './audit-store.ts'
+import { toTimestamp } from '../lib/time.ts'
+import type { AuditDetails, AuditEvent, AuditType } from './audit-event.ts'
+
+/** A record. Empty and unknown values are undefined. */
+export interface AuditRow {
+  id: string
+  atMs: number
+  type: AuditType
+  userId: string | undefined
+  actor: string
+  address: string | undefined
+  userAgent: string | undefined
+  requestId: string | undefined
+  sessionId: string | undefined
+  /** The details as JSON. */
+  details: string
+}
 
 /** A header may be 8 KB long, and a browser is named at its beginning. */
 const KEPT_CHARACTERS = 256
@@ -11,7 +26,7 @@ const UNPRINTABLE = /[^\x20-\x7e\xa0-\xff]/g
 
 const shownUserAgent = (userAgent: string): string => userAgent.slice(0, KEPT_CHARACTERS).replace(UNPRINTABLE, '?')
 
-/** JSON, with names as clients read them: `ended_session_id`. Undefined details are left out. */
+/** Names are as clients read them: `ended_session_id`. Undefined details are left out. */
 export const detailsToJson = (details: AuditDetails): string =>
   JSON.stringify(Object.fromEntries(Object.entries(details).map(([name, value]) => [toSnakeCase(name), value])))
 
@@ -20,11 +35,11 @@ interface NewRow {
   atMs: number
   event: AuditEvent
   caller: Caller | undefined
-  /** Who acts where there is no caller. */
+  /** The actor where there is no caller. */
   actor: string
 }
 
-/** The row of an event. What is empty or not known is undefined. */
+/** Makes the record of an event. */
 export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): AuditRow => ({
   id,
   atMs,
@@ -41,3 +56,17 @@ export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): AuditRow => (
 /** A browser may hold a session of another account than the one that it tries to enter. */
 const ownSession = ({ userId }: AuditEvent, caller: Caller | undefined): string | undefined =>
   caller?.session?.userId === userId ? caller?.session?.sessionId : undefined
+
+/** Formats a record for operators and clients: in the log, on the command line and in the server API. */
+export const toAuditJson = (row: AuditRow) => ({
+  id: row.id,
+  at: toTimestamp(row.atMs),
+  type: row.type,
+  user_id: row.userId ?? null,
+  actor: row.actor,
+  address: row.address ?? null,
+  user_agent: row.userAgent ?? null,
+  request_id: row.requestId ?? null,
+  session_id: row.sessionId ?? null,
+  details: JSON.parse(row.details) as Record<string, unknown>,
+})

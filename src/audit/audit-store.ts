@@ -1,36 +1,12 @@
-import type { Queries } from '../storage/database.ts'
+import { columnsOf, insertRow, type NewRow, type Queries, type TableRow, type Value } from '../storage/database.ts'
 import type { AuditType } from './audit-event.ts'
+import type { AuditRow } from './audit-row.ts'
 
-/** A row. */
-export interface AuditRow {
-  id: string
-  atMs: number
-  type: AuditType
-  userId: string | undefined
-  actor: string
-  address: string | undefined
-  userAgent: string | undefined
-  requestId: string | undefined
-  sessionId: string | undefined
-  /** JSON. */
-  details: string
-}
+/** The columns of a record; the others say what it stands for, and what it leaves to do. */
+export const COLUMNS = columnsOf('audit_events', 'count', 'tally')
 
-export const COLUMNS = 'id, at, type, user_id, actor, address, user_agent, request_id, session_id, details'
-
-/** As the database returns the columns. */
-export interface StoredRow {
-  id: string
-  at: number
-  type: AuditType
-  user_id: string | null
-  actor: string
-  address: string | null
-  user_agent: string | null
-  request_id: string | null
-  session_id: string | null
-  details: string
-}
+/** The columns as the database returns them. */
+export type StoredRow = Omit<TableRow<'audit_events'>, 'count' | 'tally'> & { type: AuditType }
 
 export const toRow = (row: StoredRow): AuditRow => ({
   id: row.id,
@@ -45,42 +21,37 @@ export const toRow = (row: StoredRow): AuditRow => ({
   details: row.details,
 })
 
-const valuesOf = (row: AuditRow) => [
-  row.id,
-  row.atMs,
-  row.type,
-  row.userId ?? null,
-  row.actor,
-  row.address ?? null,
-  row.userAgent ?? null,
-  row.requestId ?? null,
-  row.sessionId ?? null,
-  row.details,
-]
+/** The inverse of `toRow`, in the order of `COLUMNS`. */
+const toStored = (row: AuditRow): StoredRow => ({
+  id: row.id,
+  at: row.atMs,
+  type: row.type,
+  user_id: row.userId ?? null,
+  actor: row.actor,
+  address: row.address ?? null,
+  user_agent: row.userAgent ?? null,
+  request_id: row.requestId ?? null,
+  session_id: row.sessionId ?? null,
+  details: row.details,
+})
 
-/** `tally`: a name for work that the row leaves to do. */
-export const insertAuditEvent = async (
+/** `tally` names work that the row leaves to do. */
+export const insertAuditEvent = (
   db: Pick<Queries, 'run'>,
   row: AuditRow,
-  tally: string | null = null,
-): Promise<void> => {
-  await db.run(
-    `INSERT INTO audit_events (${COLUMNS}, count, tally) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)`,
-    ...valuesOf(row),
-    tally,
-  )
-}
+  tally: NewRow<'audit_events'>['tally'] = null,
+): Promise<number> => insertRow(db, 'audit_events', { ...toStored(row), count: 1, tally })
 
-/** Rows that stand for several events. */
+/** A row that stands for several events. */
 export interface AuditTally {
   row: AuditRow
   count: number
-  /** What is counted by: rows of one kind and minute begin with `place`. */
+  /** Place and key are counted by: the tallies of one kind and minute begin with `place`. */
   place: string
   key: string
 }
 
-/** Of the first event, all but the count stays: its details are `{"count":7`, and what comes behind it. */
+/** Keeps all of the first event but the count, with which its details begin: `{"count":7,…`. */
 const ADD_AND_RETURN = `ON CONFLICT (tally) WHERE tally IS NOT NULL DO UPDATE SET
   count = audit_events.count + excluded.count,
   details = '{"count":' || (audit_events.count + excluded.count)
@@ -103,7 +74,7 @@ export const countInOwnRow = async (
      WHERE EXISTS (SELECT 1 FROM audit_events WHERE tally = ?)
        OR (SELECT COUNT(*) FROM audit_events WHERE tally > ? AND tally < ?) < ?
      ${ADD_AND_RETURN}`,
-    ...valuesOf(row),
+    ...Object.values<Value>(toStored(row)),
     count,
     tally,
     tally,

@@ -6,24 +6,23 @@ import { createUuidSequence } from '../lib/uuid.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { AuditEvent, AuditType, RecordEvent, TallyEvent } from './audit-event.ts'
 import type { AuditPage, AuditPageRequest, AuditQuery } from './reading.ts'
-import { toAuditJson } from './audit-json.ts'
-import { rowOf } from './audit-row.ts'
-import { insertAuditEvent, type AuditRow } from './audit-store.ts'
-import { recordDeletion } from './deletion.ts'
+import { type AuditRow, rowOf, toAuditJson } from './audit-row.ts'
+import { insertAuditEvent } from './audit-store.ts'
+import { recordDeletion } from './deletion-store.ts'
 import { createTallies, type TalliesDeps } from './tallies.ts'
 
 export type { AuditType } from './audit-event.ts'
-export type { AuditRow } from './audit-store.ts'
+export type { AuditRow } from './audit-row.ts'
 export type { AuditPageRequest, AuditQuery } from './reading.ts'
 
-/** Who acts where there is no caller: an operator, or the service itself. */
+/** The actor where there is no caller: an operator, or the service itself. */
 export type OwnActor = 'cli' | 'system'
 
 /** The records of what happened (docs/audit.md). */
 export interface Audit {
   record: RecordEvent
   tally: TallyEvent
-  /** Writes what this process has counted until now; does not fail. */
+  /** Writes the tallies of this process; does not fail. */
   flush(): Promise<void>
   /**
    * A page of records, the newest first. Nothing is missed, and nothing comes twice, of what was committed when the
@@ -31,15 +30,15 @@ export interface Audit {
    */
   list(request: AuditPageRequest): Promise<AuditPage>
   /**
-   * The last records of a user of these types, the newest first, and none from before the account was last taken over.
+   * The last records of a user of these types, the newest first, and none from before the account was last reclaimed.
    * Failed logins, which strangers can cause, take few places from the others.
    */
   latestOf(userId: string, list: { types: readonly string[]; limit: number }): Promise<AuditRow[]>
   /** All records of one moment, the oldest first, page by page; resolves to how many. */
   exportAll(query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number>
-  /** Cleanup: deletes records past their time; resolves to how many. */
+  /** Deletes records past their time, for cleanup; resolves to how many. */
   deleteOld(nowMs: number): Promise<number>
-  /** Cleanup: erases what users who were deleted have left in records; resolves to how many records. */
+  /** Erases the traces of deleted users in records, for cleanup; resolves to how many records had some. */
   eraseDeleted(nowMs: number): Promise<number>
 }
 
@@ -49,7 +48,7 @@ interface AuditDeps extends Pick<TalliesDeps, 'findAccount' | 'pseudonymOf'> {
   clock: Clock
   actor: OwnActor
   retentionMs: number
-  /** Whether records are lines of the log too. */
+  /** True: records are lines of the log too. */
   isLogged: boolean
   /** Called after the commit of records. */
   onRecord?: ((type: AuditType, count: number) => void) | undefined
@@ -94,7 +93,7 @@ export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRe
   }
 }
 
-/** Resolves to the row as it is stored. */
+/** Stores a record; resolves to the row as it is stored. */
 const store = async (transaction: Pick<Transaction, 'run'>, row: AuditRow): Promise<AuditRow> => {
   if (row.type === 'user.deleted') return recordDeletion(transaction, row)
   await insertAuditEvent(transaction, row)

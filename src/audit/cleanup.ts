@@ -2,15 +2,21 @@ import { setImmediate } from 'node:timers/promises'
 import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
-import { type DeletedUser, endErasure, eraseEvents, findDeletedUsers, findNextToErase } from './erasure-store.ts'
-import { deleteOldEvents } from './retention-store.ts'
+import {
+  type DeletedUser,
+  deleteOldEvents,
+  endErasure,
+  eraseEvents,
+  findDeletedUsers,
+  findNextToErase,
+} from './deletion-store.ts'
 
 /** Small enough that other requests do not wait long for the database. */
 const BATCH = 200
 
 /**
- * How long after a deletion its last erasure is: until then, what was under way has been written, by whatever clock. A
- * user who is imported with the same id later keeps their records.
+ * The last erasure comes this long after a deletion: by then, all records that were under way have been written, by
+ * whatever clock. A user who is imported with the same id later keeps their records.
  */
 const LATEST_WRITE_MS = 2 * MAX_CLOCK_SKEW_MS
 

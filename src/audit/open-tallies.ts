@@ -1,17 +1,17 @@
 import type { AuditDetails } from './audit-event.ts'
-import type { AuditRow } from './audit-store.ts'
+import type { AuditRow } from './audit-row.ts'
 
-/** What was counted, and is not in the database yet. */
+/** A count that is not in the database yet. */
 export interface OpenTally {
-  /** Whose account was tried, if any has this email. What is no email is not here: it may be anything. */
+  /** The account that was tried, if any has this email. Text that is no email is not here: it may be anything. */
   tried: { userId: string | undefined; emailLower: string | undefined }
-  /** A keyed hash of what was entered for an email. */
+  /** A keyed hash of the text that was entered for an email. */
   account: string | undefined
   details: AuditDetails | undefined
   network: string
   row: AuditRow
   count: number
-  /** Whether it has no room among the others, whatever it is about. */
+  /** True: it has no room among the others, whatever it is about. */
   isRest: boolean
 }
 
@@ -21,11 +21,11 @@ export const ROWS_OF_A_MINUTE = 100
 /** The kind and the minute of a row. */
 export const placeOf = ({ type, atMs }: AuditRow): string => `${Math.floor(atMs / MINUTE_MS)}/${type}`
 
-/** Bound memory, and what one transaction writes. */
+/** These bound memory, and the size of a transaction. */
 const MOST_OWN = 2 * ROWS_OF_A_MINUTE
 const MOST_OPEN = 2 * MOST_OWN
 
-/** Of bounded size, however long the database is away. */
+/** Keeps tallies in memory, of bounded size however long the database is away. */
 export const createOpenTallies = () => {
   let open = new Map<string, OpenTally>()
 
@@ -53,7 +53,7 @@ export const createOpenTallies = () => {
       else addAs(hasRoomFor(place, MOST_OPEN) ? place : tally.row.type, { ...tally, isRest: true })
     },
 
-    /** All of them, in an order that is the same for every process: two would wait for each other's rows otherwise. */
+    /** Takes all, in an order that is the same for every process: two would wait for each other's rows otherwise. */
     take(): OpenTally[] {
       const taken = [...open].toSorted(([one], [other]) => (one < other ? -1 : 1))
       open = new Map()

@@ -1,18 +1,19 @@
 import type { Queries, Value } from '../storage/database.ts'
 import type { AuditType } from './audit-event.ts'
-import { type AuditRow, COLUMNS, type StoredRow as Row, toRow } from './audit-store.ts'
+import type { AuditRow } from './audit-row.ts'
+import { COLUMNS, type StoredRow as Row, toRow } from './audit-store.ts'
 
 type Reads = Pick<Queries, 'all' | 'get'>
 
-/** Which rows; what is undefined does not count. */
+/** The rows to find; conditions that are undefined do not count. */
 export interface AuditFilter {
   userId?: string | undefined
   type?: AuditType | undefined
-  /** The least id. */
+  /** The least id, which is to say the earliest time. */
   from?: string | undefined
 }
 
-/** Conditions with their values, those first that the index finds rows by. */
+/** Writes conditions with their values; those come first by which the index finds rows. */
 const where = ({ userId, type, from }: AuditFilter, bound: string, id: string): { sql: string; values: Value[] } => {
   const conditions = [
     ['user_id = ?', userId],
@@ -23,7 +24,7 @@ const where = ({ userId, type, from }: AuditFilter, bound: string, id: string): 
   return { sql: conditions.map(([sql]) => sql).join(' AND '), values: conditions.map(([, value]) => value) }
 }
 
-/** Rows before an id, the newest first. Of the filter, `userId` or `type` may be given. */
+/** Finds rows before an id, the newest first. The filter may have `userId` or `type`. */
 export const findEventsBefore = async (
   db: Reads,
   filter: AuditFilter,
@@ -40,8 +41,8 @@ export const findEventsBefore = async (
 }
 
 /**
- * The same with both, of at most `scanned` rows of the user: there can be millions, and no index for each type. `last`
- * is the last row that was looked at, where there may be more.
+ * Finds rows by `userId` and `type` among at most `scanned` rows of the user: there can be millions, and no index for
+ * each type. `last` is the last row that was looked at, where there may be more.
  */
 export const findTypeOfUserBefore = async (
   db: Reads,
@@ -67,16 +68,16 @@ export const findTypeOfUserBefore = async (
   return { rows: rows.map(toRow), last: last?.id }
 }
 
-/** After all ids, which are hexadecimal. */
+/** Sorts after all ids, which are hexadecimal. */
 const AFTER_ALL = 'g'
 
 /**
- * The latest rows of a user, the newest first: at most `limit` of the types `own`, and as many of the types `counted`,
- * which strangers can make by the million. The index of own rows holds none of those. And they are looked for only as
- * far back as `limit` own rows go.
+ * Finds the latest rows of a user, the newest first: at most `limit` of the types `own`, and as many of the types
+ * `counted`, which strangers can make by the million. The index of own rows holds none of these, and they are looked for
+ * only as far back as `limit` own rows go.
  *
- * For these, only the index of the user's rows will do: with `user_id = ?`, PostgreSQL searches the rows of all users
- * where it thinks that many are this user's; with `type IN`, SQLite reads all rows of a type.
+ * Counted rows must be found by the index of the user's rows: with `user_id = ?`, PostgreSQL searches the rows of all
+ * users where it thinks that many are this user's; with `type IN`, SQLite reads all rows of a type.
  */
 export const findLatestRecords = async (
   db: Reads,
@@ -109,7 +110,7 @@ export const findLatestRecords = async (
 
 const marksOf = (values: readonly unknown[]): string => values.map(() => '?').join(', ')
 
-/** Rows after an id, the oldest first. */
+/** Finds rows after an id, the oldest first. */
 export const findEventsAfter = async (
   db: Reads,
   filter: AuditFilter,

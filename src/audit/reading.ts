@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
 import type { AuditType, CountedEvent } from './audit-event.ts'
-import type { AuditRow } from './audit-store.ts'
+import type { AuditRow } from './audit-row.ts'
 import {
   type AuditFilter,
   findEventsAfter,
@@ -12,18 +12,18 @@ import {
   findTypeOfUserBefore,
 } from './reading-store.ts'
 
-/** Which records; all that is given must hold. */
+/** The records to read; all conditions that are given must hold. */
 export interface AuditQuery {
   userId?: string | undefined
   type?: AuditType | undefined
-  /** At this time or later, in milliseconds since 1970. */
+  /** The earliest time, in milliseconds since 1970. */
   sinceMs?: number | undefined
 }
 
 export interface AuditPageRequest extends AuditQuery {
   /** 1 to 1000. */
   limit: number
-  /** As an earlier page of the same list gave it; undefined: the first page. */
+  /** The cursor that an earlier page of the same list gave; undefined for the first page. */
   cursor?: string | undefined
 }
 
@@ -36,14 +36,14 @@ export interface AuditPage {
 
 interface ReadingDeps {
   db: Database
-  /** Writes what this process has counted until now. */
+  /** Writes the tallies of this process. */
   flush: () => Promise<void>
 }
 
 const EXPORTED_AT_ONCE = 1000
 const SCANNED_ROWS = 2000
 
-/** Before and after all ids, which are hexadecimal. */
+/** These sort before and after all ids, which are hexadecimal. */
 const [BEFORE_ALL, AFTER_ALL] = ['', 'g']
 
 const filterOf = ({ userId, type, sinceMs }: AuditQuery): AuditFilter => ({
@@ -52,13 +52,13 @@ const filterOf = ({ userId, type, sinceMs }: AuditQuery): AuditFilter => ({
   from: sinceMs === undefined ? undefined : leastUuidAt(sinceMs),
 })
 
-/** What stands in a cursor for the query, so that it is of no use with another one. */
+/** Stands in a cursor for the query, so that the cursor is of no use with another one. */
 const hashOf = ({ userId, type, sinceMs }: AuditQuery): string =>
   hash('sha256', JSON.stringify([userId, type, sinceMs]), 'base64url').slice(0, 16)
 
 const toCursor = (id: string, query: AuditQuery): string => Buffer.from(`${id} ${hashOf(query)}`).toString('base64url')
 
-/** The id before which a list goes on. */
+/** Reads the id before which a list goes on. */
 const readCursor = (cursor: string | undefined, query: AuditQuery): string => {
   if (cursor === undefined) return AFTER_ALL
   const [id = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
@@ -67,13 +67,12 @@ const readCursor = (cursor: string | undefined, query: AuditQuery): string => {
   throw new AppError('invalid_request', message, { field: 'cursor' })
 }
 
-/** What strangers can cause: any number, each from another network. */
+/** The events that strangers can cause: any number, each from another network. */
 const COUNTED: readonly string[] = ['login.failed', 'login.limited'] satisfies CountedEvent['type'][]
 
-/** How many places of a list they can take from the user's own records. */
+/** They can take so many places of a list from the user's own records. */
 const PLACES_OF_COUNTED = 3
 
-/** Reads records. */
 export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
   async list({ limit, cursor, ...query }: AuditPageRequest): Promise<AuditPage> {
     const before = readCursor(cursor, query)
@@ -107,7 +106,7 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
     }),
 })
 
-/** As many of the rows as a list has places; those that strangers can cause fill only what the others leave, or few. */
+/** Takes as many rows as a list has places. Those that strangers can cause fill few, or the places that are left. */
 const withRoomForOwn = (rows: readonly AuditRow[], limit: number): AuditRow[] => {
   const counted = rows.filter(({ type }) => COUNTED.includes(type))
   const places = Math.max(PLACES_OF_COUNTED, limit - (rows.length - counted.length))

@@ -1,19 +1,31 @@
+import { hash } from 'node:crypto'
 import type { Caller } from '../lib/caller.ts'
 import { readEmail } from '../lib/email-address.ts'
+import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { monotonicClock } from '../lib/time.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { CountedEvent } from './audit-event.ts'
-import type { AuditRow } from './audit-store.ts'
-import { createOpenTallies } from './open-tallies.ts'
-import { createTallyWriter, type Outcome, type TallyWriterDeps } from './tally-writer.ts'
+import { type AuditRow, detailsToJson } from './audit-row.ts'
+import { type AuditTally, countInOwnRow, countInRestRow } from './audit-store.ts'
+import { createOpenTallies, type OpenTally, placeOf, ROWS_OF_A_MINUTE } from './open-tallies.ts'
+
+interface TallyWriterDeps {
+  db: Database
+  /** Finds the account that was tried: by the id of a user, as long as they exist, or by an email in lower case. */
+  findAccount: (
+    queries: Queries,
+    tried: { userId?: string | undefined; email?: string | undefined },
+  ) => Promise<string | undefined>
+}
 
 export interface TalliesDeps extends TallyWriterDeps {
   log: Log
-  /** A keyed hash of an email of no known user, and of what else was entered for one. */
+  /** Hashes an email of no known user, or what else was entered for one, with a key. */
   pseudonymOf: (entered: string) => string
-  /** The row of an event, with its id and its time. */
+  /** Makes the row of an event, with its id and its time. */
   newRow: (event: CountedEvent, caller: Caller | undefined) => AuditRow
-  /** Called after the commit, with the row as it is stored, and the count of this part of it in its details and here. */
+  /** Called after the commit, with the row as it is stored, but with the count of this part in its details and beside. */
   onWritten: (row: AuditRow, count: number) => void
 }
 
@@ -83,11 +95,87 @@ export const createTallies = (deps: TalliesDeps) => {
       writeSoon()
     },
 
-    /** Writes what is counted until now; does not fail. */
+    /** Writes what was counted until now; does not fail. */
     async flush(): Promise<void> {
       await writing
-      // What another call writes since then has all that was counted before this one.
+      // Another call that writes since then writes all that was counted before this one.
       await (open.isEmpty ? writing : writeNow())
     },
   }
 }
+
+interface Outcome {
+  written: WrittenTally[]
+  /** The tallies that are not written yet, since the database is away. */
+  left: OpenTally[]
+  away?: { error: unknown } | undefined
+  /** The tallies that the database refused. To try them without end would keep all others from being written. */
+  refused?: { count: number; error: unknown } | undefined
+}
+
+/** So few that a slow database, too, writes them within the timeout of an operation. */
+const MOST_AT_ONCE = 50
+
+/** Writes tallies in few transactions; where one is refused, in one for each half, down to the tally at fault. */
+const createTallyWriter = ({ db, findAccount }: TallyWriterDeps) => {
+  const toAuditTally = async (queries: Queries, tally: OpenTally): Promise<AuditTally> => {
+    const { tried, network, row, count } = tally
+    const userId = await findAccount(queries, { userId: tried.userId, email: tried.emailLower })
+    const account = userId === undefined ? tally.account : undefined
+    const details = detailsToJson({ count, ...tally.details, account })
+    return {
+      row: { ...row, userId, details },
+      count,
+      place: placeOf(row),
+      key: hash('sha256', `${userId ?? account ?? ''}/${network}`, 'base64url').slice(0, 16),
+    }
+  }
+
+  const writeOne = async (transaction: Transaction, tally: OpenTally): Promise<WrittenTally> => {
+    const { count, row, isRest } = tally
+    const own = isRest
+      ? undefined
+      : await countInOwnRow(transaction, await toAuditTally(transaction, tally), ROWS_OF_A_MINUTE)
+    return partOf(own ?? (await countInRestRow(transaction, { row, count, place: placeOf(row) })), count)
+  }
+
+  const writePart = async (transaction: Transaction, part: readonly OpenTally[]): Promise<WrittenTally[]> => {
+    const written: WrittenTally[] = []
+    for (const tally of part) written.push(await writeOne(transaction, tally))
+    return written
+  }
+
+  return async (tallies: OpenTally[]): Promise<Outcome> => {
+    const outcome: Outcome = { written: [], left: [] }
+    const parts = split(tallies, MOST_AT_ONCE)
+    for (let part = parts.pop(); part; part = parts.pop()) {
+      try {
+        const each = part
+        outcome.written.push(...(await db.inTransaction((transaction) => writePart(transaction, each))))
+      } catch (error) {
+        if (isAway(error)) return { ...outcome, left: [...parts.flat(), ...part], away: { error } }
+        if (part.length > 1) parts.push(...split(part, Math.ceil(part.length / 2)))
+        else outcome.refused = { count: (outcome.refused?.count ?? 0) + (part[0]?.count ?? 0), error }
+      }
+    }
+    return outcome
+  }
+}
+
+const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable'
+
+const split = (tallies: OpenTally[], length: number): OpenTally[][] =>
+  Array.from({ length: Math.ceil(tallies.length / length) }, (_, index) =>
+    tallies.slice(index * length, (index + 1) * length),
+  )
+
+interface WrittenTally {
+  /** The row as it is stored, but with the count of this part in its details. */
+  row: AuditRow
+  count: number
+}
+
+const partOf = (row: AuditRow, count: number): WrittenTally => ({
+  row: { ...row, details: JSON.stringify({ ...JSON.parse(row.details), count }) },
+  count,
+})

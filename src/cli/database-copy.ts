@@ -1,67 +1,63 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { previousSecretFile, rootSecretFile } from '../config/root-secret.ts'
 import { SETTINGS } from '../config/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { systemClock } from '../lib/time.ts'
 import type { Comparison } from '../storage/copy/copy.ts'
-import { addCommand, type JsonOption, withJson } from './command.ts'
+import { command, option } from './command/command.ts'
 import { print, printJson, printList, printNotice } from './terminal/output.ts'
 import { createTerminalProgress } from './terminal/progress.ts'
 import type { Column } from './terminal/table.ts'
 
-interface CopyOptions extends JsonOption {
-  from?: string
-  fromFile?: string
-  to?: string
-  toFile?: string
-}
-
 type DatabaseTarget = Config['database']
 
-/** `svc database copy` */
-export const addDatabaseCopy = (database: Command): void => {
-  const copy = addCommand(database, 'copy', 'copy users, sessions, keys and events to an empty database', [
+const NOTES = `\
+Stop every svc that uses the source first: changes that are written during the copy make it differ, which the
+comparison at the end reports. No svc starts with an interrupted copy: delete it, and copy again to a new, empty
+database. At the end both sides are read again and compared by counts and checksums.`
+
+export const copy = command({
+  text: 'copy users, sessions, keys and events to an empty database',
+  examples: [
     'svc database copy --from sqlite:data/svc.db --to postgres://svc@db.example.com/svc',
     'svc database copy --from sqlite:data/svc.db --to-file /run/secrets/database-url',
     'svc database copy --from-file /run/secrets/database-url --to sqlite:/var/lib/svc/svc.db',
-  ])
-    .option('--from <url>', 'the database to copy, as in SVC_DATABASE_URL')
-    .option('--from-file <file>', 'a file that contains the URL: other users can see a password on the command line')
-    .option('--to <url>', 'the database to copy to')
-    .option('--to-file <file>', 'a file that contains the URL')
-    .addHelpText('after', NOTES)
-  withJson(copy).action(async ({ from, fromFile, to, toFile, json }: CopyOptions) => {
-    const source = readTarget(copy, { option: '--from', url: from, file: fromFile })
-    await copyAndReport(source, readTarget(copy, { option: '--to', url: to, file: toFile }), json)
-  })
-}
-
-const NOTES = `
-Stop every svc that uses the source first: changes that are written during the copy make it differ, which the
-comparison at the end reports. To continue an interrupted copy, run the same command again; until it is complete,
-no svc starts with it. At the end both sides are read again and compared by counts and checksums.`
+  ],
+  notes: NOTES,
+  options: {
+    from: option.text('--from <url>', 'the database to copy, as in SVC_DATABASE_URL'),
+    fromFile: option.text(
+      '--from-file <file>',
+      'a file that contains the URL: other users can see a password on the command line',
+    ),
+    to: option.text('--to <url>', 'the database to copy to'),
+    toFile: option.text('--to-file <file>', 'a file that contains the URL'),
+  },
+  async run({ options: { from, fromFile, to, toFile }, json, usageError }) {
+    const source = readTarget({ option: '--from', url: from, file: fromFile, usageError })
+    await copyAndReport(source, readTarget({ option: '--to', url: to, file: toFile, usageError }), json)
+  },
+})
 
 interface TargetOption {
-  /** Its name, `--from` or `--to`. */
+  /** It is `--from` or `--to`. */
   option: string
   url: string | undefined
   file: string | undefined
+  usageError: (message: string) => never
 }
 
 /** Reads the URL of a database. Error messages do not repeat it: it may contain a password. */
-const readTarget = (command: Command, { option, url, file }: TargetOption): DatabaseTarget => {
-  if ((url === undefined) === (file === undefined)) {
-    return command.error(`error: give either ${option} or ${option}-file`)
-  }
+const readTarget = ({ option, url, file, usageError }: TargetOption): DatabaseTarget => {
+  if ((url === undefined) === (file === undefined)) usageError(`give either ${option} or ${option}-file`)
   try {
     const target = SETTINGS.database.parse(file === undefined ? (url ?? '') : readUrlFile(option, file))
-    return target ?? command.error(`error: ${option} is not accepted: ${SETTINGS.database.format}`)
+    return target ?? usageError(`${option} is not accepted: ${SETTINGS.database.format}`)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return command.error(`error: ${option} is not accepted: ${error.message}`)
+    return usageError(`${option} is not accepted: ${error.message}`)
   }
 }
 
@@ -74,7 +70,7 @@ const readUrlFile = (option: string, file: string): string => {
   }
 }
 
-const copyAndReport = async (from: DatabaseTarget, to: DatabaseTarget, json: boolean | undefined): Promise<void> => {
+const copyAndReport = async (from: DatabaseTarget, to: DatabaseTarget, json: boolean): Promise<void> => {
   const { START_OVER, locationName } = await import('../storage/copy/copy.ts')
   const names = { from: locationName(from), to: locationName(to) }
   const comparisons = await copyWithProgress(from, to)
@@ -103,14 +99,14 @@ const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promi
   } catch (error) {
     progress.stop()
     if (hasBegun && error instanceof AppError && error.code === 'unavailable') {
-      printNotice('interrupted; run the same command again to continue')
+      printNotice('interrupted; delete the copy, and run the command again with a new, empty database')
     }
     throw error
   }
 }
 
 /**
- * The settings that give the copy the same root secret. Without it, signing keys could not be decrypted and refresh
+ * Names the settings that give the copy the same root secret. Without it, no signing key could be read, and refresh
  * tokens would be refused.
  */
 const secretSettings = (from: DatabaseTarget): string => {

@@ -1,11 +1,77 @@
-import type { Command } from 'commander'
-import { addCommand } from './command.ts'
-import { addDatabaseCopy } from './database-copy.ts'
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { rootSecretFile } from '../config/root-secret.ts'
+import { AppError } from '../lib/errors.ts'
+import { command, group, option } from './command/command.ts'
+import { copy } from './database-copy.ts'
 
-/** `svc database`: the commands about all of the data at once. */
-export const addDatabase = (program: Command): void => {
-  const database = addCommand(program, 'database', 'copy the whole installation to another database', [
-    'svc database copy --from sqlite:data/svc.db --to postgres://svc@db.example.com/svc',
-  ])
-  addDatabaseCopy(database)
+export const database = group({
+  text: 'copy the whole installation to another database',
+  examples: ['svc database copy --from sqlite:data/svc.db --to postgres://svc@db.example.com/svc'],
+  commands: { copy },
+})
+
+/** It works while the service reads and writes the database. */
+export const backupCommand = command({
+  args: '<file>',
+  text: 'write a consistent copy of the database to a new file',
+  examples: ['svc backup /var/backups/svc-$(date +%F).db'],
+  notes:
+    'The copy does not contain the secret: back it up too, in another place. To restore, put both back and start the service.',
+  async run({ loadConfig, withCore, result }, name: string) {
+    const config = loadConfig()
+    if (config.database.kind === 'postgres') {
+      throw new AppError('conflict', 'svc backup copies a SQLite file; use pg_dump for a PostgreSQL database')
+    }
+    const file = resolve(name)
+    const secret = secretLocation(config, config.database.file)
+    await withCore(({ core }) => writeNewFile(file, () => core.db.backup(file)), config)
+    const { size } = statSync(file)
+    await result(
+      { file, bytes: size, secret },
+      `Wrote ${file} (${size} bytes).\nThe copy is useless without the secret, so back that up too: ${secret}`,
+    )
+  },
+})
+
+/** Creates an empty file first, so that an existing file is never overwritten. An incomplete copy is removed. */
+const writeNewFile = async (file: string, copyTo: () => Promise<void>): Promise<void> => {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new AppError('conflict', `${file} already exists`)
+    throw new AppError('unavailable', `${file} cannot be written`, { cause: error })
+  }
+  try {
+    await copyTo()
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw new AppError('unavailable', `${file} could not be written`, { cause: error })
+  }
 }
+
+const secretLocation = ({ secret }: Config, databaseFile: string): string =>
+  secret ? 'the value of SVC_SECRET' : rootSecretFile(resolve(databaseFile))
+
+/** Every start of the service does the same. */
+export const migrateCommand = command({
+  text: 'migrate the schema of the database',
+  examples: ['svc migrate', 'svc migrate --check'],
+  options: {
+    check: option.flag('--check', 'change nothing; list pending migrations, and exit with 1 if there are any'),
+  },
+  async run({ options: { check }, loadConfig, withCore, result }) {
+    const config = loadConfig()
+    const { findPending } = await import('../bootstrap.ts')
+    const pending = await findPending(config)
+    if (check && pending.length > 0) process.exitCode = 1
+    // Opening the database applies the pending migrations.
+    if (!check) await withCore(async () => {}, config)
+    const title = check ? 'Pending' : 'Applied'
+    await result(
+      check ? { pending } : { applied: pending },
+      pending.length > 0 ? `${title}: ${pending.join(', ')}` : 'The schema is up to date.',
+    )
+  },
+})

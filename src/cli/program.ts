@@ -1,36 +1,62 @@
 import { Command, CommanderError } from 'commander'
 import { readVersion } from '../lib/version.ts'
-import { addApiKeys } from './api-keys.ts'
-import { addAudit } from './audit.ts'
-import { addBackup } from './backup.ts'
-import type { CommandContext } from './command-context.ts'
-import { addConfig } from './config.ts'
-import { addDatabase } from './database.ts'
-import { addDoctor } from './doctor/doctor.ts'
-import { addHealthcheck } from './healthcheck.ts'
-import { addHelp } from './help.ts'
-import { addIdentities } from './identities.ts'
-import { addKeys } from './keys.ts'
-import { addMail } from './mail.ts'
-import { addMigrate } from './migrate.ts'
-import { addSecret } from './secret.ts'
-import { addServe } from './serve.ts'
-import { addSessions } from './sessions.ts'
+import { type CommandContext, command, type Entry } from './command/command.ts'
 import { Interrupted } from './terminal/prompt.ts'
-import { addUsers } from './users.ts'
-import { addWebhooks } from './webhooks.ts'
+
+/** This is THE table of commands, by the headings of the help. A file is loaded when one of its commands is used. */
+const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
+  'The service:': {
+    serve: async () => (await import('./service.ts')).serveCommand,
+    doctor: async () => (await import('./doctor/doctor.ts')).doctor,
+    healthcheck: async () => (await import('./service.ts')).healthcheckCommand,
+    config: async () => (await import('./service.ts')).configCommand,
+  },
+  'Accounts:': {
+    users: async () => (await import('./users.ts')).users,
+    sessions: async () => (await import('./sessions.ts')).sessions,
+    identities: async () => (await import('./identities.ts')).identities,
+    audit: async () => (await import('./audit.ts')).audit,
+  },
+  'Keys:': {
+    'api-keys': async () => (await import('./api-keys.ts')).apiKeys,
+    keys: async () => (await import('./keys.ts')).keys,
+    secret: async () => (await import('./secret.ts')).secret,
+  },
+  'What svc sends:': {
+    mail: async () => (await import('./mail.ts')).mail,
+    webhooks: async () => (await import('./webhooks.ts')).webhooks,
+  },
+  'The database:': {
+    backup: async () => (await import('./database.ts')).backupCommand,
+    database: async () => (await import('./database.ts')).database,
+    migrate: async () => (await import('./database.ts')).migrateCommand,
+  },
+  'Help:': { help: async () => help },
+}
+
+/** The library's own `help` command accepts one name only, so that `svc help users create` would fail. */
+const help: Entry = (program, ...rest) =>
+  command({
+    args: '[command...]',
+    text: 'show help for a command',
+    examples: ['svc help users create'],
+    json: false,
+    run: async (_, names: string[]) => names.reduce(requireCommand, program).help(),
+  })(program, ...rest)
+
+const requireCommand = (parent: Command, name: string): Command =>
+  parent.commands.find((each) => each.name() === name) ?? parent.error(`error: unknown command '${name}'`)
 
 const EXIT_USAGE = 2
-/** 128 + SIGINT, as shells report it. */
+/** Shells report 128 + SIGINT. */
 const EXIT_INTERRUPTED = 130
 
-/**
- * Runs one command. Sets exit code 2 for wrong usage and 130 for Ctrl+C at a question; throws every other error.
- */
+/** Runs one command. Sets exit code 2 for wrong usage and 130 for Ctrl+C at a question; throws every other error. */
 export const runProgram = async (args: string[], context: CommandContext): Promise<void> => {
   tolerateClosedPipes()
   try {
-    await createProgram(context).parseAsync(args, { from: 'user' })
+    const program = await createProgram(args[0], context)
+    await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
     else if (error instanceof Interrupted) process.exitCode = EXIT_INTERRUPTED
@@ -38,7 +64,8 @@ export const runProgram = async (args: string[], context: CommandContext): Promi
   }
 }
 
-const createProgram = (context: CommandContext): Command => {
+/** Adds the command of the first word; or all, for the help and for the words that a wrong one may have meant. */
+const createProgram = async (word: string | undefined, context: CommandContext): Promise<Command> => {
   const program = new Command('svc')
     .description('Authentication service that runs under /auth beside your application.')
     .version(readVersion(), '-V, --version', 'print the version')
@@ -48,29 +75,12 @@ const createProgram = (context: CommandContext): Command => {
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')) })
     .showHelpAfterError('Try: svc --help')
     .addHelpText('after', OVERVIEW)
-  program.commandsGroup('The service:')
-  addServe(program, context)
-  addDoctor(program, context)
-  addHealthcheck(program, context)
-  addConfig(program, context)
-  program.commandsGroup('Accounts:')
-  addUsers(program, context)
-  addSessions(program, context)
-  addIdentities(program, context)
-  addAudit(program, context)
-  program.commandsGroup('Keys:')
-  addApiKeys(program, context)
-  addKeys(program, context)
-  addSecret(program, context)
-  program.commandsGroup('What svc sends:')
-  addMail(program, context)
-  addWebhooks(program, context)
-  program.commandsGroup('The database:')
-  addBackup(program, context)
-  addDatabase(program)
-  addMigrate(program, context)
-  program.commandsGroup('Help:')
-  addHelp(program)
+  const isOne = word !== 'help' && Object.values(COMMANDS).some((entries) => Object.keys(entries).includes(word ?? ''))
+  for (const [heading, entries] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading)
+    for (const [name, load] of Object.entries(entries))
+      if (!isOne || name === word) (await load())(program, name, context)
+  }
   return program
 }
 

@@ -1,69 +1,77 @@
-import type { Command } from 'commander'
-import type { User } from '../accounts/accounts.ts'
-import { addCommand, type JsonOption, withJson } from './command.ts'
-import type { CommandContext } from './command-context.ts'
+import { toTimestamp } from '../lib/time.ts'
+import { command, option } from './command/command.ts'
+import { requireUser } from './command/with-core.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
-import { readPassword } from './terminal/read-password.ts'
+import { readPassword } from './terminal/prompt.ts'
 import { userToJson } from './user-output.ts'
-import { deliverNow, requireWebhooks } from './webhook-delivery.ts'
-import { withCore } from './with-core.ts'
+import { requireMail } from './users-recover.ts'
+import { deliverNow, requireWebhooks } from './webhook-events.ts'
 
-interface CreateOptions extends JsonOption {
-  email?: string
-  username?: string
-  role?: string[]
-  deliver?: boolean
-}
+const USERNAME = option.text('--username <username>', 'the username; the default is derived from the email address')
+const ROLES = option.words('--role <role>', 'a role; can be repeated')
 
-/** Splits roles that are given as separate arguments, with commas, or both. */
-export const splitRoles = (names: string[]): string[] => names.flatMap((name) => name.split(','))
-
-/** `svc users create` */
-export const addUsersCreate = (users: Command, { loadConfig }: CommandContext): void => {
-  const create = addCommand(users, 'create [email]', 'create an account', [
+export const create = command({
+  args: '[email]',
+  text: 'create an account',
+  examples: [
     'svc users create ada@example.com',
     'svc users create ada@example.com --username ada --role admin --role editor',
     'svc users create --email ada@example.com --json < password.txt',
-  ])
-    .addHelpText(
-      'after',
-      '\nOn a terminal, svc asks for the password. Otherwise it reads one line from standard input.' +
-        '\nWith SVC_PASSWORDS=off there is no password to give.',
-    )
-    .option('--email <email>', 'the email address, in place of the argument')
-    .option('--username <username>', 'the username; the default is derived from the email address')
-    .option('--role <role>', 'a role; can be repeated', addRole)
-    .option('--deliver', 'deliver the webhook from this command, not from the running service')
-  withJson(create).action(async (argument: string | undefined, options: CreateOptions) => {
-    const email = requireOneEmail(create, argument, options.email)
+  ],
+  notes:
+    'On a terminal, svc asks for the password. Otherwise it reads one line from standard input.' +
+    '\nWith SVC_PASSWORDS=off there is no password to give.',
+  options: {
+    email: option.text('--email <email>', 'the email address, in place of the argument'),
+    username: USERNAME,
+    roles: ROLES,
+    deliver: option.flag('--deliver', 'deliver the webhook from this command, not from the running service'),
+  },
+  async run({ options, loadConfig, withCore, result, usageError }, argument: string | undefined) {
+    const { username, roles = [], deliver } = options
+    if (argument !== undefined && options.email !== undefined) usageError('give the email address once')
+    const email = argument ?? options.email ?? usageError('an email address is missing')
     const config = loadConfig()
-    if (options.deliver) requireWebhooks(config)
-    await withCore(config, async (core, logEvent) => {
-      const { username, role = [] } = options
-      const user = await core.users.create({
-        email,
-        username,
-        roles: splitRoles(role),
-        password: config.passwords ? await readPassword() : undefined,
-        emailVerified: true,
-      })
-      logEvent('users create', 'account_create', { userId: user.id })
-      await (options.json
-        ? printJson(userToJson(user))
-        : print(`Created ${user.email}, username ${user.username}, id ${user.id}.\n`))
-      if (!config.passwords) printNotice(firstSignInText(user))
-      if (options.deliver) await deliverNow(core, { type: 'user.created', userId: user.id })
-    })
-  })
-}
+    if (deliver) requireWebhooks(config)
+    await withCore(async ({ core, logEvent }) => {
+      const password = config.passwords ? await readPassword() : undefined
+      const user = await core.users.create({ email, username, roles, password, emailVerified: true })
+      logEvent('account_create', { userId: user.id })
+      await result(userToJson(user), `Created ${user.email}, username ${user.username}, id ${user.id}.`)
+      if (!config.passwords)
+        printNotice(
+          `${user.email} signs in with a provider that has verified this address, or by the link that svc users reset-link ${user.username} prints`,
+        )
+      if (deliver) await deliverNow(core, { type: 'user.created', userId: user.id })
+    }, config)
+  },
+})
 
-const firstSignInText = ({ email, username }: User): string =>
-  `${email} signs in with a provider that has verified this address, or by the link that svc users reset-link ${username} prints`
-
-export const addRole = (role: string, roles: string[] | undefined): string[] | undefined => [...(roles ?? []), role]
-
-const requireOneEmail = (create: Command, argument: string | undefined, option: string | undefined): string => {
-  const emails = [argument, option].filter((email) => email !== undefined)
-  if (emails.length > 1) create.error('error: give the email address once')
-  return emails[0] ?? create.error('error: an email address is missing')
-}
+export const invite = command({
+  args: '<email>',
+  text: 'create an account, and a link with which its user enters it',
+  examples: ['svc users invite ada@example.com --role editor', 'svc users invite ada@example.com --mail'],
+  notes: `\
+The account exists at once, with its roles. Nobody can enter it before its link was
+followed, or the owner of the address comes with a provider that has verified it. Give
+the link to the owner of the address and to nobody else. With --mail, svc mails it.
+Inviting the same address again makes another link, until it was entered.`,
+  options: {
+    username: USERNAME,
+    roles: ROLES,
+    isMailed: option.flag('--mail', 'mail the link to the user, and do not print it'),
+  },
+  run: ({ options: { username, roles, isMailed = false }, json, withCore }, email: string) =>
+    withCore(async ({ core, logEvent }) => {
+      if (isMailed) requireMail(core)
+      const { userId, url, expiresAtMs } = await core.recovery.invitations.invite({ email, username, roles, isMailed })
+      logEvent('account_invite', { userId })
+      const user = await requireUser(core, userId)
+      const expiresAt = toTimestamp(expiresAtMs)
+      if (json)
+        return printJson({ ...userToJson(user), ...(!isMailed && { url }), mailed: isMailed, expires_at: expiresAt })
+      if (isMailed) return print(`${user.email} gets a link by mail. It is good until ${expiresAt}.\n`)
+      printNotice(`this link is for ${user.email} alone. It works once, until ${expiresAt}`)
+      return print(`${url}\n`)
+    }),
+})

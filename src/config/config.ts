@@ -1,36 +1,17 @@
 import type { ProviderSettings } from '../oauth/providers/presets.ts'
-import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import { readProviders } from './provider-config.ts'
 import { findConflicts, findUnreadableCertificates } from './conflicts.ts'
-import { hashesAtOnceOf } from './hash-memory.ts'
 import { validNames } from './provider-parsers.ts'
 import { relyingPartyIdOf } from './relying-party.ts'
-import { type Environment, readSetting } from './read-setting.ts'
-import type { ReadSettings } from './read-settings.ts'
-import { SETTINGS, type SettingValues } from './settings.ts'
-import { findUnknownSettings } from './unknown-settings.ts'
-import { findWarnings, type SecretFiles } from './warnings.ts'
+import { type Environment, readSetting } from './setting.ts'
+import { type ReadSettings, SETTINGS } from './settings.ts'
+import { findUnknownSettings, findWarnings, type SecretFiles } from './warnings.ts'
 
-/** The configuration: the value of each setting in `settings.ts`, with defaults that depend on other settings. */
-export type Config = Omit<
-  ReadSettings,
-  | 'audiences'
-  | 'emailDomains'
-  | 'passkeys'
-  | 'relyingPartyId'
-  | 'emailVerification'
-  | 'hashesAtOnce'
-  | 'oauthProviders'
-  | 'webhookEvents'
-> & {
-  audiences: string[]
-  /** Empty: any. */
-  emailDomains: string[]
-  emailVerification: SettingValues['emailVerification']
-  hashesAtOnce: number
-  /** In the order of their buttons. */
+/** The configuration: the value of each setting in `settings.ts`, with what follows from several of them. */
+export type Config = Omit<ReadSettings, 'emailVerification' | 'oauthProviders' | 'passkeys' | 'relyingPartyId'> & {
+  emailVerification: NonNullable<ReadSettings['emailVerification']>
+  /** They are in the order of their buttons. */
   oauthProviders: ProviderSettings[]
-  webhookEvents: readonly EventType[]
   /** The domain that passkeys belong to (WebAuthn section 4, RP ID); undefined where there are no passkeys. */
   relyingPartyId: string | undefined
   /** Settings that the service accepts although they are unsafe or have no effect, one line each. */
@@ -85,13 +66,9 @@ export const readConfig = (
   if (errors.length > 0) throw new ConfigError(errors, unknown)
   return {
     ...settings,
-    audiences: settings.audiences ?? [],
-    emailDomains: settings.emailDomains ?? [],
     emailVerification: settings.emailVerification ?? (settings.smtp ? 'optional' : 'off'),
-    hashesAtOnce: hashesAtOnceOf(settings),
     oauthProviders,
     relyingPartyId: relyingPartyIdOf(settings),
-    webhookEvents: settings.webhookEvents ?? EVENT_TYPES,
     warnings: [...findWarnings(settings, { environment, ...files }), ...unknown],
   }
 }

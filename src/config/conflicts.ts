@@ -1,10 +1,9 @@
-import type { ReadSettings } from './read-settings.ts'
+import { isLoopbackHost } from '../lib/network.ts'
 import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
-import { type Environment, isSet } from './read-setting.ts'
-import { findMailConflicts } from './mail-conflicts.ts'
-import { SETTINGS } from './settings.ts'
+import { type Environment, isSet } from './setting.ts'
+import { type ReadSettings, SETTINGS } from './settings.ts'
 
-/** What settings that are good alone make impossible together, one line each. */
+/** Finds settings that are good alone and impossible together, one line each. */
 export const findConflicts = (environment: Environment, settings: ReadSettings): string[] => {
   const { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl } = settings
   return [
@@ -36,7 +35,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
   ]
 }
 
-/** Whether the base URL is not https. An invalid one is not: it is an error already. */
+/** Tells whether the base URL is not https. An invalid one counts as https, since it is an error already. */
 const isPlainHttp = (baseUrl: string | undefined, { SVC_BASE_URL: text }: Environment): boolean =>
   baseUrl ? !baseUrl.startsWith('https:') : !text
 
@@ -74,6 +73,30 @@ const findPreviousWebhookSecret = (environment: Environment, settings: ReadSetti
     ? ['SVC_WEBHOOK_SECRET_PREVIOUS and SVC_WEBHOOK_SECRET are the same: set the new one, or unset the previous one']
     : []
 }
+
+const findMailConflicts = (environment: Environment, settings: ReadSettings): string[] =>
+  isSet(SETTINGS.smtp, environment) ? findConflictsWithMail(environment, settings) : findConflictsWithoutMail(settings)
+
+const findConflictsWithMail = (environment: Environment, { smtp, baseUrl }: ReadSettings): string[] => [
+  ...(isSet(SETTINGS.mailFrom, environment)
+    ? []
+    : ['SVC_MAIL_FROM is missing: it must be set when SVC_SMTP_URL is, to the address that messages come from']),
+  ...(smtp && !isLoopbackHost(smtp.host) && isOnThisMachine(baseUrl, environment)
+    ? [
+        `SVC_BASE_URL must be set to the public origin when SVC_SMTP_URL leads to ${smtp.host}: links in messages would ` +
+          'lead to the machine of the user who reads them',
+      ]
+    : []),
+]
+
+/** An invalid base URL is an error already. */
+const isOnThisMachine = (baseUrl: string | undefined, environment: Environment): boolean =>
+  baseUrl ? isLoopbackHost(new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')) : !isSet(SETTINGS.baseUrl, environment)
+
+const findConflictsWithoutMail = ({ emailVerification }: ReadSettings): string[] =>
+  emailVerification === 'optional' || emailVerification === 'required'
+    ? [`SVC_EMAIL_VERIFICATION=${emailVerification} needs mail: set SVC_SMTP_URL and SVC_MAIL_FROM`]
+    : []
 
 /**
  * Reads the certificates of the database, so that a missing file is an error at the start and not at the first query.

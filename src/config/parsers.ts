@@ -1,11 +1,10 @@
-import { availableParallelism } from 'node:os'
 import { isAudience } from '../lib/audience.ts'
 import { isNetwork } from '../lib/network.ts'
-import { readOrigin } from '../lib/origin.ts'
-import { redactUrl } from '../lib/redact-url.ts'
+import { readOrigin, redactUrl } from '../lib/url.ts'
 import { MAX_TIMER_MS, parseDuration } from '../lib/time.ts'
 import { requireUnguessable } from '../lib/weak-secret.ts'
 import { readPostgresUrl } from '../storage/postgres/url.ts'
+import { requireBlocklistFile } from '../accounts/passwords/blocklist/blocklist-file.ts'
 
 /** Turns the text of a variable into a value. */
 export interface Parser<T> {
@@ -35,11 +34,6 @@ export const wholeNumber = (least: number, most: number) =>
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     return number >= least && number <= most ? number : undefined
   })
-
-/** A number of processes. `auto` counts the cores that this process may use. */
-export const processes = parser('"auto" (one for each core) or a whole number from 1 to 256', (text) =>
-  text === 'auto' ? Math.min(256, availableParallelism()) : wholeNumber(1, 256).parse(text),
-)
 
 /** A duration in Go's notation (`lib/time.ts`), in whole milliseconds. */
 export const duration = (maxMs = Number.MAX_SAFE_INTEGER, maxText = '') =>
@@ -141,4 +135,13 @@ export const networks = listOf('"loopback", comma-separated addresses and CIDR r
 
 export const colour = parser('a colour such as #0f6b5c', (text) =>
   /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined,
+)
+
+/** A file that is looked into when it is read: a mistake in it must not wait for the first signup. */
+export const blocklistFile = parser(
+  'the path of a UTF-8 file with one password a line, or with SHA1HEX:COUNT a line, sorted',
+  (file) => {
+    requireBlocklistFile(file)
+    return file
+  },
 )

@@ -8,7 +8,7 @@ import {
 } from '../oauth/providers/presets.ts'
 import { variablePrefix } from './provider-parsers.ts'
 import { listProviderSettings, type NamedSetting, type ProviderValues } from './provider-settings.ts'
-import { type Environment, isSet, readSetting, type SettingSource } from './read-setting.ts'
+import { type Environment, isSet, readSetting, type SettingSource } from './setting.ts'
 
 /** Reads the settings of these providers. One with an error is left out, and the error is added to `source.errors`. */
 export const readProviders = (names: readonly string[], source: SettingSource): ProviderSettings[] =>
@@ -63,7 +63,7 @@ const NOT_ONES_OWN =
   'anyone can have an account there, with any email; "on" is for an OpenID Connect provider, a GitLab or a Microsoft ' +
   'tenant that your organisation runs'
 
-/** Undefined when a required setting is missing or invalid, which is in the errors already. */
+/** Returns undefined when a required setting is missing or invalid, which is in the errors already. */
 const toProviderSettings = (name: string, values: Resolved): ProviderSettings | undefined => {
   const { clientId, clientSecret = values.applePrivateKey, issuer, scopes, label } = values
   const { appleTeamId: teamId, appleKeyId: keyId } = values

@@ -46,7 +46,7 @@ export const applePrivateKey = parser(
   'the ES256 private key from Apple in PEM format, the content of the .p8 file; in a variable, line ends may be written \\n',
   (text) => {
     try {
-      // Loaded here, so that only services with Apple wait for the module.
+      // The module is loaded here, so that only services with Apple wait for it.
       const { createPrivateKey } = process.getBuiltinModule('node:crypto')
       const key = createPrivateKey(text.replace(/(?:\\r)?\\n/g, '\n'))
       if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') return undefined

@@ -1,5 +1,5 @@
 import { type Preset, type ProviderKind, presetOf } from '../oauth/providers/presets.ts'
-import { imageUrl, oneOf, onOff, type Parser, printable } from './parsers.ts'
+import { imageUrl, oneOf, onOff, printable } from './parsers.ts'
 import {
   appleId,
   applePrivateKey,
@@ -10,73 +10,67 @@ import {
   tenant,
   variablePrefix,
 } from './provider-parsers.ts'
-import type { Setting } from './settings.ts'
+import type { Setting, ValueOf } from './setting.ts'
 
-interface ProviderSetting<T> extends Parser<T> {
+interface ProviderSetting<T> extends Omit<Setting<T>, 'name' | 'unsetValue'> {
   /** The end of the variable, after the prefix with the provider's name. */
   ending: string
-  description: string
   /** Only this kind of provider has the setting. */
   only?: ProviderKind
   /** This kind of provider does not have the setting. */
   except?: ProviderKind
-  defaultValue?: string
-  defaultText?: string
   /** The default, where it depends on the provider. */
   defaultOf?: (preset: Preset) => Pick<Setting<T>, 'defaultValue' | 'defaultText'>
-  secret?: boolean
   /** The setting must be set unless it has a default. */
   isRequired?: boolean
 }
 
-const row = <T>(entry: ProviderSetting<T>): ProviderSetting<T> => entry
-
 /** The table of settings that each provider has, beside `settings.ts`. */
 export const PROVIDER_SETTINGS = {
-  clientId: row({
+  clientId: {
     ending: 'CLIENT_ID',
     description: 'Client ID of svc at the provider. Apple: the Services ID.',
     isRequired: true,
     ...credential,
-  }),
-  clientSecret: row({
+  },
+  clientSecret: {
     ending: 'CLIENT_SECRET',
     description: 'Client secret of svc at the provider.',
     except: 'apple',
     secret: true,
     isRequired: true,
     ...credential,
-  }),
-  applePrivateKey: row({
+  },
+  applePrivateKey: {
     ending: 'CLIENT_SECRET',
     description: 'Private key with which svc signs its own client secrets.',
     only: 'apple',
     secret: true,
     isRequired: true,
     ...applePrivateKey,
-  }),
-  appleTeamId: row({
+  },
+  appleTeamId: {
     ending: 'TEAM_ID',
     description: 'ID of the team that owns the key.',
     only: 'apple',
     isRequired: true,
     ...appleId,
-  }),
-  appleKeyId: row({
+  },
+  appleKeyId: {
     ending: 'KEY_ID',
     description: 'ID of the key.',
     only: 'apple',
     isRequired: true,
     ...appleId,
-  }),
-  microsoftTenant: row({
+  },
+  microsoftTenant: {
     ending: 'TENANT',
     description: 'Tenant whose accounts may sign in.',
     only: 'microsoft',
     defaultText: '`common`, unless the issuer is set',
     ...tenant,
-  }),
-  issuer: row({
+  },
+  issuer: {
     ending: 'ISSUER',
     description:
       'URL of the provider. Required for a provider that svc does not know; optional for a GitHub or GitLab of your own.',
@@ -84,52 +78,52 @@ export const PROVIDER_SETTINGS = {
     defaultOf: ({ kind, issuer: known }) =>
       known === undefined ? {} : kind === 'microsoft' ? { defaultText: known } : { defaultValue: known },
     ...issuer,
-  }),
-  scopes: row({
+  },
+  scopes: {
     ending: 'SCOPES',
     description: 'Scopes to request. With OpenID Connect, `openid` must be one of them.',
     defaultOf: (preset) => ({ defaultValue: preset.scopes.join(' ') }),
     ...scopes,
-  }),
-  label: row({
+  },
+  label: {
     ending: 'LABEL',
     description: 'Name on the button.',
     defaultOf: (preset) => ({ defaultValue: preset.label }),
     ...printable(40),
-  }),
-  iconUrl: row({
+  },
+  iconUrl: {
     ending: 'ICON_URL',
     description: 'Image on the button: a path of the application or an absolute URL.',
     ...imageUrl,
-  }),
-  allowedDomains: row({
+  },
+  allowedDomains: {
     ending: 'ALLOWED_DOMAINS',
     description: 'Only users with a verified email of one of these domains may sign in.',
     defaultText: 'any',
     ...domains,
-  }),
-  trustsEmail: row({
+  },
+  trustsEmail: {
     ending: 'TRUST_EMAIL',
     description:
       '`on`: emails count as verified even if the provider does not say so. Only for a provider that your organisation runs.',
     defaultValue: 'off',
     ...onOff,
-  }),
-  secondFactor: row({
+  },
+  secondFactor: {
     ending: 'SECOND_FACTOR',
     description:
       'What users with one-time codes are asked after this provider. `ask`: for a code. `trusted`: nothing. `claims`: nothing ' +
       'where the ID token says that the provider has asked for a second factor a moment ago.',
     defaultValue: 'ask',
     ...oneOf('ask', 'trusted', 'claims'),
-  }),
-}
+  },
+} satisfies Record<string, ProviderSetting<unknown>>
 
 type Table = typeof PROVIDER_SETTINGS
 type Key = keyof Table
 
 /** The settings of one provider as read. */
-export type ProviderValues = { [K in Key]?: Table[K] extends ProviderSetting<infer T> ? T : never }
+export type ProviderValues = { [K in Key]?: ValueOf<Table[K]> }
 
 export interface NamedSetting extends Setting<unknown> {
   key: Key

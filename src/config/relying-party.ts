@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { ReadSettings } from './read-settings.ts'
+import type { ReadSettings } from './settings.ts'
 
 type Settings = Pick<ReadSettings, 'passkeys' | 'baseUrl' | 'relyingPartyId'>
 

@@ -49,7 +49,7 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     oauth: isHttps
       ? { name: '__Host-svc_oauth', path: '/', httpOnly: true }
       : { name: 'svc_oauth', path: '/auth/oauth', httpOnly: true },
-    // How often the login page has sent the browser straight on, or that it must not (`browser/straight-on.ts`).
+    // How often the login page has sent the browser straight on, or that it must not (`web/login/straight-on.ts`).
     stay: { name: `${secure}svc_stay`, path: '/auth/login', httpOnly: true },
     // By which accounts recognise the browser.
     device: { name: `${secure}svc_device`, path: '/auth', httpOnly: true },

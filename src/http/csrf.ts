@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../lib/errors.ts'
-import { readOrigin } from '../lib/origin.ts'
+import { readOrigin } from '../lib/url.ts'
 import type { RequestCookies } from './cookie-reader.ts'
 import { isToken } from './cookies.ts'
+import type { RouteDeps } from './services.ts'
+import { requestOrigins } from './transport/client-address.ts'
+import type { IncomingRequest } from './transport/incoming-request.ts'
 
 /** The header that carries the token. */
 export const CSRF_FIELD = 'X-CSRF-Token'
@@ -26,7 +29,7 @@ interface StateChange {
  * The checks of a request that another site may have made the browser send (CONTRACT.md 5.2). Throws (`forbidden`) where
  * the origin is wrong; returns the refusal where the token alone is not good, and undefined where all is well.
  */
-export const refuseForeignRequest = (change: StateChange): AppError | undefined => {
+const refuseForeignRequest = (change: StateChange): AppError | undefined => {
   requireOwnOrigin(change)
   const { headers, formToken, isGoodToken } = change
   const sent = headers['x-csrf-token'] ?? formToken
@@ -62,4 +65,22 @@ const describeMismatch = (sent: unknown, { cookies, cookieName: name }: StateCha
   if (!sent) return 'The CSRF token is missing: send it in the header X-CSRF-Token or the form field csrf_token.'
   if (sent !== cookies.csrf) return `The CSRF token does not match the cookie ${name}. Load the page again.`
   return `The CSRF token is not one of this session; the cookie ${name} has a new one now. Load the page again.`
+}
+
+/** Refuses a `POST` that another site may have sent (`csrf.ts`). */
+export const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTable }: RouteDeps) => {
+  /** Where the base URL is set, only its origin is ours: a request can name any host. */
+  const ownOrigins = (context: IncomingRequest): string[] =>
+    isBaseUrlSet ? [baseUrl] : [...new Set([baseUrl, ...requestOrigins(context.headers, isTrustedProxy(context.peer))])]
+
+  return (context: IncomingRequest) =>
+    refuseForeignRequest({
+      headers: context.headers,
+      cookies: context.cookies,
+      cookieName: cookieTable.csrf.name,
+      formToken: context.form.get('csrf_token'),
+      isGoodToken: (token) => context.isCsrfToken(token),
+      baseUrl,
+      ownOrigins: () => ownOrigins(context),
+    })
 }

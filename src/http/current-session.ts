@@ -18,7 +18,7 @@ interface FindCurrentSessionDeps {
 export const createFindCurrentSession = ({ sessions, finishRefresh }: FindCurrentSessionDeps): FindCurrentSession => {
   const renew = async (context: RequestContext, refresh: string): Promise<AuthenticatedSession | undefined> => {
     const result = await sessions.refresh(refresh, context)
-    await finishRefresh(context, result)
+    finishRefresh(context, result)
     context.session = 'tokens' in result ? result.session : undefined
     context.isRenewed = context.session !== undefined
     return context.session

@@ -1,37 +1,28 @@
 import type { Log } from '../lib/log.ts'
-import type { AuthenticatedSession, RefreshResult, Sessions } from '../sessions/sessions.ts'
-import { createRecognition, type RecognitionDeps } from './recognise-browser.ts'
-import type { RecordRefresh } from './refresh-log.ts'
+import type { RefreshResult } from '../sessions/sessions.ts'
 import type { RequestContext } from './request-context.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 
-/** Counts and logs a refresh, and sets its cookies. */
-export type FinishRefresh = (context: RequestContext, result: RefreshResult) => Promise<void>
+/** Counts a refresh, logs one that shows the theft of a refresh token, and sets the cookies. */
+export type FinishRefresh = (context: RequestContext, result: RefreshResult) => void
 
-interface FinishRefreshDeps extends RecognitionDeps {
-  sessions: Sessions
+interface FinishRefreshDeps {
   log: Log
-  recordRefresh: RecordRefresh
+  requestMetrics?: RequestMetrics | undefined
 }
 
-export const createFinishRefresh = (deps: FinishRefreshDeps): FinishRefresh => {
-  const { sessions, log, recordRefresh } = deps
+type Reused = Pick<Exclude<RefreshResult, { tokens: unknown }>, 'sessionId' | 'userId'>
 
-  /** After an upgrade, the account gets to know each browser that still has a session. */
-  const recogniseBrowser = async (context: RequestContext, session: AuthenticatedSession): Promise<void> => {
-    const { recognise, setCookie } = createRecognition(deps, context, { userId: session.userId, browser: 'silent' })
-    try {
-      await sessions.recogniseBrowser(session, recognise)
-      setCookie()
-    } catch (error) {
-      // The session is renewed already: the next refresh tries again.
-      log.warn({ err: error, session_id: session.sessionId }, 'browser not recognised')
-    }
+export const createFinishRefresh = ({ log, requestMetrics }: FinishRefreshDeps): FinishRefresh => {
+  const warnOfTheft = ({ requestId, device }: RequestContext, { sessionId, userId }: Reused): void => {
+    const facts = { request_id: requestId, session_id: sessionId, user_id: userId, client: device.address }
+    log.warn({ event: 'refresh_token_reuse', ...facts }, 'refresh token reused: session revoked')
   }
 
-  return async (context, result) => {
-    recordRefresh(context, result)
+  return (context, result) => {
+    requestMetrics?.countRefresh(result.outcome)
+    if (result.outcome === 'reused') warnOfTheft(context, result)
     setRefreshCookies(context, result)
-    if ('tokens' in result && result.session.deviceHash === undefined) await recogniseBrowser(context, result.session)
   }
 }
 

@@ -1,6 +1,6 @@
 import { PROBE_HEADER, type ProbeAnswer, readProbe } from '../lib/probe.ts'
 import { toTimestamp } from '../lib/time.ts'
-import type { RouteDeps } from './deps.ts'
+import type { RouteDeps } from './services.ts'
 import { type HttpResponse, json } from './response.ts'
 import type { Destination } from './route.ts'
 import { lastOf } from './transport/client-address.ts'

@@ -1,4 +1,4 @@
-import type { KnownBrowsers, RecognisedBrowser } from '../browsers/known-browsers.ts'
+import type { KnownBrowsers, RecognisedBrowser } from '../sign-in/known-browsers.ts'
 import type { StartOptions } from '../sessions/sessions.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { CookieWriter } from './cookie-writer.ts'
@@ -13,7 +13,7 @@ export type BrowserRecognition = 'announced' | 'silent' | 'not_yet'
 
 interface Recognition {
   /** Resolves to the hash of the browser's secret. */
-  recognise: NonNullable<StartOptions['recogniseBrowser']>
+  recognise: StartOptions['recogniseBrowser']
   /** After the commit. */
   setCookie: () => void
 }

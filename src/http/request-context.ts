@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { AuthenticatedKey } from '../api-keys/api-keys.ts'
 import type { AuthenticatedSession, Device, Tokens } from '../sessions/sessions.ts'
 import type { RequestCookies } from './cookie-reader.ts'
-import type { JsonObject } from './transport/json.ts'
-import type { Fields } from './transport/url-encoded.ts'
+import type { JsonObject } from './body/json.ts'
+import type { Fields } from './body/form.ts'
 
 /** The request as handlers see it, without sockets, and the cookies of its response. */
 export interface RequestContext {

@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../lib/errors.ts'
 import { isSignInProblem, SIGN_IN_PROBLEMS } from '../oauth/errors.ts'
+import type { HttpResponse } from './response.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
 
 /** How a login or a signup can end. */
@@ -58,18 +59,27 @@ const failureOf = (thrown: unknown): Failure => {
   return reason === 'busy' || reason === 'given_up' ? reason : (BY_CODE[code] ?? 'failed')
 }
 
-/** How a failed login is counted. */
-export const loginFailure = (thrown: unknown): Exclude<LoginOutcome, 'succeeded'> =>
-  thrown instanceof AppError && thrown.code === 'unauthorized' ? 'wrong_credentials' : failureOf(thrown)
+/** How an attempt ended. */
+export type Ended = { response: HttpResponse } | { thrown: unknown }
 
-/** How a failed signup is counted. */
-export const signupFailure = (thrown: unknown): Exclude<SignupOutcome, 'succeeded'> => {
+export type CountEnd = (ended: Ended) => void
+
+export const loginOutcome = (ended: Ended): LoginOutcome => {
+  if ('response' in ended) return 'succeeded'
+  const { thrown } = ended
+  return thrown instanceof AppError && thrown.code === 'unauthorized' ? 'wrong_credentials' : failureOf(thrown)
+}
+
+export const signupOutcome = (ended: Ended): SignupOutcome => {
+  if ('response' in ended) return 'succeeded'
+  const { thrown } = ended
   const reason = thrown instanceof AppError ? thrown.reason : undefined
   return reason === 'email_taken' || reason === 'username_taken' ? reason : failureOf(thrown)
 }
 
-/** How a failed sign-in with a passkey is counted. */
-export const passkeyFailure = (thrown: unknown): Exclude<PasskeyOutcome, 'succeeded'> => {
+export const passkeyOutcome = (ended: Ended): PasskeyOutcome => {
+  if ('response' in ended) return 'succeeded'
+  const { thrown } = ended
   if (!(thrown instanceof AppError)) return 'failed'
   const { code } = thrown
   if (code === 'unauthorized' || code === 'invalid_request') return 'refused'
@@ -77,19 +87,14 @@ export const passkeyFailure = (thrown: unknown): Exclude<PasskeyOutcome, 'succee
   return code === 'rate_limited' || code === 'unavailable' ? code : 'failed'
 }
 
-/** Runs `action`, and counts how it ended; not where `isOver` says that it goes on. */
-export const countOutcome = async <T, Kind>(
-  action: () => Promise<T>,
-  failure: (thrown: unknown) => Kind,
-  count: ((outcome: Kind | 'succeeded') => void) | undefined,
-  isOver: (result: T) => boolean = () => true,
-): Promise<T> => {
+/** Runs `action`, and counts how it ended. */
+export const countOutcome = async (action: () => Promise<HttpResponse>, count: CountEnd): Promise<HttpResponse> => {
   try {
-    const result = await action()
-    if (isOver(result)) count?.('succeeded')
-    return result
+    const response = await action()
+    count({ response })
+    return response
   } catch (error) {
-    count?.(failure(error))
+    count({ thrown: error })
     throw error
   }
 }

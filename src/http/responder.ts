@@ -1,14 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Frame } from '../pages/frame.ts'
-import { DeadLinkError } from '../recovery/link.ts'
-import { isShownToPeople } from './check/original-request.ts'
+import type { Frame } from '../pages/site/frame.ts'
+import { DeadLinkError } from '../links/link.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
-import { isKnownToClient } from './etag.ts'
-import { prefersJson } from './prefers-json.ts'
+import { isKnownToClient, prefersJson } from './negotiation.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { type ContentResponse, HTML_TYPE, type HttpResponse, json, page, redirect } from './response.ts'
@@ -122,7 +120,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (responseKind !== 'html') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.
-    const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, deps) : undefined
+    const returnTo = error.field === CSRF_FIELD ? findReturnTo(context, deps) : undefined
     const view = { status, message, requestId: context.requestId, retryAfterSeconds, returnTo }
     return page(status, frame.error(view), retryAfterSeconds)
   }
@@ -148,9 +146,12 @@ export const createResponder = (deps: ResponderDeps): Responder => {
  * What a proxy is told, it shows to people only where they navigate and it passes the whole response on; a script is told
  * in JSON.
  */
-const errorKindOf = (context: IncomingRequest, { responseKind, answersScripts }: Destination): ResponseKind => {
+const errorKindOf = (
+  context: IncomingRequest,
+  { responseKind, answersScripts, isShownToPeople }: Destination,
+): ResponseKind => {
   if (answersScripts && prefersJson(context.headers)) return 'json'
-  return responseKind === 'check' && isShownToPeople(context) ? 'html' : responseKind
+  return isShownToPeople?.(context) ? 'html' : responseKind
 }
 
 /**

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import type { Fields } from './transport/url-encoded.ts'
+import type { Fields } from './body/form.ts'
 
 const MAX_LENGTH = 2048
 
@@ -14,18 +14,48 @@ export interface ReturnTargets {
   homeUrl: string
 }
 
+/** The fields of a request that may name the page to return to. */
+interface Asked {
+  form: Pick<Fields, 'get'>
+  query: Pick<Fields, 'get'>
+}
+
 /**
- * Where to redirect after a login, signup or logout (CONTRACT.md 4.5): the home address by default, else the path with
- * query and fragment as the URL standard writes it; `invalid_request` for a value that could leave this origin.
+ * THE reader of `return_to`: the page to go to after a login, signup, logout or change (CONTRACT.md 4.5), by the form,
+ * else by the query, else `otherwise`. `invalid_request` for a value that could leave this origin.
  */
-export const readReturnTo = (entered: string | undefined, { baseUrl, homeUrl }: ReturnTargets): string => {
-  if (entered === undefined) return homeUrl
-  if (!isAccepted(entered)) throw refusal()
+export const readReturnTo = <Otherwise>(
+  { form, query }: Asked,
+  targets: Pick<ReturnTargets, 'baseUrl'>,
+  otherwise: Otherwise,
+): string | Otherwise => {
+  const entered = form.get('return_to') ?? query.get('return_to')
+  if (entered === undefined) return otherwise
+  const returnTo = parseReturnTo(entered, targets)
+  if (returnTo !== undefined) return returnTo
+  throw new AppError(
+    'invalid_request',
+    'The address to return to (return_to) is not accepted: it must be a path on this site, such as /start.',
+    { field: 'return_to' },
+  )
+}
+
+/** The same with the home page as default, for a request that was refused: undefined for a value that is not accepted. */
+export const findReturnTo = (asked: Asked, targets: ReturnTargets): string | undefined => {
+  try {
+    return readReturnTo(asked, targets, targets.homeUrl)
+  } catch {
+    return undefined
+  }
+}
+
+/** The path, query and fragment of an address on this site, as the URL standard writes them; undefined for any other. */
+export const parseReturnTo = (entered: string, { baseUrl }: Pick<ReturnTargets, 'baseUrl'>): string | undefined => {
+  if (!isAccepted(entered)) return undefined
   const url = new URL(entered, baseUrl)
   const returnTo = url.pathname + url.search + url.hash
   // `/.//host` is on this origin, but resolves to the path `//host`, which a browser takes for another host.
-  if (url.origin !== baseUrl || returnTo.startsWith('//')) throw refusal()
-  return returnTo
+  return url.origin !== baseUrl || returnTo.startsWith('//') ? undefined : returnTo
 }
 
 const isAccepted = (entered: string): boolean =>
@@ -35,33 +65,14 @@ const isAccepted = (entered: string): boolean =>
   !entered.endsWith(' ') &&
   URL.canParse(entered, 'http://localhost')
 
-const refusal = (): AppError =>
-  new AppError(
-    'invalid_request',
-    'The address to return to (return_to) is not accepted: it must be a path on this site, such as /start.',
-    { field: 'return_to' },
-  )
-
-/** The same for a form that was refused; undefined for a value that is not accepted. */
-export const findReturnTo = (form: Pick<Fields, 'get'>, targets: ReturnTargets): string | undefined => {
-  try {
-    return readReturnTo(form.get('return_to'), targets)
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether `readReturnTo` accepts a value. */
-export const isReturnTo = (entered: string, targets: ReturnTargets): boolean =>
-  findReturnTo({ get: () => entered }, targets) !== undefined
-
-/**
- * Percent-encodes what is not ASCII in the request target of a visitor. Node reads each byte of it as one character
- * (latin1).
- */
-export const encodeBytes = (target: string): string =>
-  target.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+/** THE writer of `return_to`: a path that leads on to a page; undefined leaves the page out. */
+export const withReturnTo = (path: string, returnTo: string | undefined): string =>
+  returnTo === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}`
 
 /** The value of `return_to` in links and forms; undefined for the home address, which is the default. */
 export const returnToParameter = (returnTo: string, { homeUrl }: Pick<ReturnTargets, 'homeUrl'>): string | undefined =>
   returnTo === homeUrl ? undefined : returnTo
+
+/** Percent-encodes what is not ASCII in the request target of a visitor. Node reads each byte as one character (latin1). */
+export const encodeBytes = (target: string): string =>
+  target.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)

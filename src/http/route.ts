@@ -1,15 +1,20 @@
 import type { AuthenticatedKey, Keep, Kept, Scope } from '../api-keys/api-keys.ts'
+import type { AccountEventName } from '../lib/account-event.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { AppError } from '../lib/errors.ts'
+import type { LimitName } from '../limits/limit-table.ts'
+import type { FieldProblem, FormProblem } from '../pages/site/form-view.ts'
 import type { AuthenticatedSession } from '../sessions/sessions.ts'
-import type { Refusal } from './browser/form-problems.ts'
+import type { EventFacts } from '../audit/account-log.ts'
 import type { RequestContext } from './request-context.ts'
+import type { CountEnd } from './request-metrics.ts'
 import type { ContentResponse, HttpResponse } from './response.ts'
+import { ACCOUNT_PATH } from './step-up.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = Record<string, unknown>
 
-/** Headers that the OpenAPI document describes in one place (`openapi.ts`). */
+/** Headers that the OpenAPI document describes in one place (`api/openapi/`). */
 type UserHeader = `X-Svc-User-${'Sid' | 'Email-Verified' | 'Amr' | 'Auth-Time'}`
 export type ResponseHeader = 'Idempotency-Replayed' | 'Retry-After' | 'Set-Cookie' | 'WWW-Authenticate' | UserHeader
 
@@ -19,7 +24,7 @@ export interface Documentation {
   operationId: string
   summary: string
   tag: 'Users' | 'Audit' | 'Sessions' | 'Passkeys' | 'Keys' | 'Operation'
-  /** Those in the path are described with the path. Of the server API, no other query parameter is accepted. */
+  /** Those in the path are described with the path. The server API accepts no other query parameter. */
   parameters?: {
     name: string
     in: 'query' | 'header' | 'cookie'
@@ -33,69 +38,150 @@ export interface Documentation {
   responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] | undefined }>
 }
 
-/**
- * The kind of the route's responses, its errors included. `documentation` is a function where it is loaded with the
- * handler. `takesJson`: the body of a `POST` is JSON. `holdsToken`: the address of the page, or a field of it, is
- * the token of a link, which must not get into any `Referer`. `check`: what a proxy asks for about a request of another
- * application. No response of this kind sets a cookie; an error is JSON, or a page where the proxy shows it to people.
- * `answersScripts`: a request that accepts JSON and no page gets its errors in JSON.
- */
-type Kind =
-  | { responseKind: 'html'; holdsToken?: true; answersScripts?: true }
-  | { responseKind: 'json'; documentation: Documentation | (() => Promise<Documentation>); takesJson?: true }
-  | { responseKind: 'asset' }
-  | { responseKind: 'check' }
+/** Why a form was refused. */
+export interface Refusal {
+  /** By field name. */
+  errors: Record<string, FieldProblem>
+  problem: FormProblem | undefined
+}
 
-/**
- * Each `POST` says how it is protected from other sites: by a CSRF token. `changes_nothing` is for a `POST` that only
- * redirects the browser to a `GET`, or does not exist.
- */
-type Method = ReadMethod | { method: 'POST'; csrf: 'token' | 'changes_nothing' } | AnyMethod
-
-/** A `GET` route answers `HEAD` too, with 405 where it changes something: previews of links send it (RFC 9110, 9.2.1). */
-type ReadMethod = { method: 'GET'; isSafe?: false }
-
-/** Every method, all answered alike: the handler changes nothing, and no body is read. */
-type AnyMethod = { method: 'ANY' }
+/** Gives the module of a route, which most routes load with the first request for them. */
+type Load<Module> = () => Awaitable<Module>
 
 type Handle<Credential extends unknown[] = []> = (
   context: RequestContext,
   ...credential: Credential
 ) => Awaitable<HttpResponse>
 
-/**
- * Makes the page of a refused form, from what was typed, but for passwords. It is called in place of the handler of a
- * `POST` whose CSRF token alone is not good, and changes nothing.
- */
+interface PageModule<Credential extends unknown[] = []> {
+  show: Handle<Credential>
+}
+
+export interface FormModule<Credential extends unknown[] = []> {
+  act: Handle<[...Credential, attempt: FormAttempt]>
+  /**
+   * Makes the page of a refused form, from what was typed, but for passwords. It changes nothing, and is called without
+   * `act` where the CSRF token alone is not good.
+   */
+  showAgain?: ShowAgain<Credential>
+}
+
 export type ShowAgain<Credential extends unknown[] = []> = (
   context: RequestContext,
   refusal: Refusal,
   ...credential: Credential
 ) => Awaitable<string>
 
-/** Answers a request without a valid access token in place of the error. */
-type Refuse = (context: RequestContext, error: AppError) => HttpResponse
+/** What is known of an attempt before it is made: its facts, and what differs from the row of the form. */
+export interface Attempted<Checked> extends Partial<EventFacts> {
+  /** Runs before anything is recorded or limited; its failure is counted, and shows the form again. */
+  check?: () => Awaitable<Checked>
+  limits?: FormLimits
+  /** The email whose logins are limited, with the limits `login`. */
+  loginOf?: string
+  outcome?: CountEnd
+  /** Another answer to a refusal than the form. */
+  instead?: (refused: AppError) => Awaitable<HttpResponse | undefined>
+}
+
+/**
+ * Runs what a form asks for, in an attempt that is counted, recorded and limited, from outside in. A refusal that the
+ * user can correct shows the form again, with the status of the refusal; other errors are thrown.
+ */
+export type FormAttempt = <Checked = undefined>(
+  about: Attempted<Checked>,
+  action: RunAttempt<Checked>,
+) => Promise<HttpResponse>
+
+/** Completes the facts of the attempt. */
+export type RunAttempt<Checked> = (facts: EventFacts, checked: Checked) => Promise<HttpResponse>
+
+interface DocumentedModule<Answer> {
+  documentation: Documentation
+  handle: Answer
+}
+
+/** A `GET` route answers `HEAD` too, with 405 where it changes something: previews of links send it (RFC 9110, 9.2.1). */
+type ReadMethod = { method: 'GET'; isSafe?: false }
+
+/**
+ * Each `POST` says how it is protected from other sites: by a CSRF token. `changes_nothing` is for a `POST` that only
+ * redirects the browser to a `GET`, or does not exist.
+ */
+type FormMethod = { method: 'POST'; csrf: 'token' | 'changes_nothing' }
+
+/** How an attempt of a form is recorded, limited and counted (`form-runner.ts`), where `act` does not say it. */
+export interface FormColumns {
+  event?: AccountEventName
+  limits?: FormLimits
+  outcome?: 'login' | 'signup'
+}
+
+/** Limits of the user or of the network, or those of logins with a password. */
+type FormLimits = readonly LimitName[] | 'login'
+
+/** `holdsToken`: the address, or a field, is the token of a link, which must not get into any `Referer`. */
+type PageColumns = { responseKind: 'html'; holdsToken?: true }
+
+/** `answersScripts`: a request that accepts JSON and no page gets its errors in JSON. */
+export type FormRoute<Credential extends unknown[]> = PageColumns &
+  FormMethod &
+  FormColumns & { answersScripts?: true; module: Load<FormModule<Credential>> }
+
+export type PageRoute<Credential extends unknown[]> =
+  | (PageColumns & ReadMethod & { module: Load<PageModule<Credential>> })
+  | FormRoute<Credential>
+
+/** `takesJson`: the body of a `POST` is JSON. */
+type JsonRow<Credential extends unknown[]> = { responseKind: 'json'; takesJson?: true } & (ReadMethod | FormMethod) & {
+    module: Load<DocumentedModule<Handle<Credential>>>
+  }
+
+/**
+ * A question of a proxy about a request of another application. Every method is answered alike: the handler changes
+ * nothing, and no body is read. No response sets a cookie. An error is JSON, or a page where the proxy shows it to
+ * people. `refuse` answers a request without a valid access token in place of the error.
+ */
+interface CheckRow {
+  responseKind: 'check'
+  method: 'ANY'
+  isShownToPeople: IsShownToPeople
+  module: Load<{
+    handle: Handle<[session: AuthenticatedSession]>
+    refuse: (context: RequestContext, error: AppError) => HttpResponse
+  }>
+}
+
+type IsShownToPeople = (context: RequestContext) => boolean
+
+type AssetRow = { responseKind: 'asset' } & ReadMethod & { module: Load<{ handle: Handle }> }
 
 /**
  * Who may send the request. `access_token`: a client with a valid access token, else 401. `refresh_token`: a client
  * with a refresh token, which the handler checks, else 401. `session`: a signed-in user, whose session is renewed where
  * needed; all others are redirected to the login page.
  */
-type Guard =
-  | { guard: 'none'; handle: Handle; showAgain?: ShowAgain }
-  | { guard: 'session'; handle: Handle<[session: AuthenticatedSession]>; showAgain?: ShowAgain<[AuthenticatedSession]> }
-  | { guard: 'access_token'; handle: Handle<[session: AuthenticatedSession]>; refuse?: Refuse }
-  | { guard: 'refresh_token'; handle: Handle<[refreshToken: string]> }
+type KeylessRow =
+  | ({ guard: 'none' } & (PageRoute<[]> | JsonRow<[]> | AssetRow))
+  | ({
+      guard: 'session'
+      /** Where a user goes who must log in first; the account page when left out. */
+      returnAfterLogin?: (context: RequestContext) => string
+    } & PageRoute<[session: AuthenticatedSession]>)
+  | ({ guard: 'access_token' } & (JsonRow<[session: AuthenticatedSession]> | CheckRow))
+  | ({ guard: 'refresh_token' } & JsonRow<[refreshToken: string]>)
 
 /**
  * A route of the server API. `api_key`: a client with an API key that has the scope. No cookie is looked at, so that no
  * other site can use what a browser holds. What a `POST` does and its response are stored in one transaction (`Keep`).
  */
-type KeyGuard = { guard: 'api_key'; scope: Scope; responseKind: 'json' } & (
-  | (ReadMethod & { handle: Handle<[key: AuthenticatedKey]> })
-  | { method: 'PATCH' | 'DELETE'; csrf: 'api_key'; handle: Handle<[key: AuthenticatedKey]> }
-  | { method: 'POST'; csrf: 'api_key'; handle: HandleOnce }
+type KeyRow = { guard: 'api_key'; scope: Scope; responseKind: 'json' } & (
+  | (ReadMethod & { module: Load<DocumentedModule<HandleWithKey>> })
+  | { method: 'PATCH' | 'DELETE'; csrf: 'api_key'; module: Load<DocumentedModule<HandleWithKey>> }
+  | { method: 'POST'; csrf: 'api_key'; module: Load<DocumentedModule<HandleOnce>> }
 )
+
+type HandleWithKey = Handle<[key: AuthenticatedKey]>
 
 type HandleOnce = (
   context: RequestContext,
@@ -104,27 +190,25 @@ type HandleOnce = (
 ) => Promise<Kept<ContentResponse>>
 
 /** `{name}` in a path stands for one segment (`RequestContext.parameters`). */
-export type Route = { path: `/auth${string}` | '/' } & ((Method & Guard) | KeyGuard) &
-  Kind & {
-    /** Requested so often that its successes are logged at `debug` only. */
-    frequent?: true
-    /** The row stands for its path and for every path below it. */
-    isPrefix?: true
-    /** With `session`: where a user goes who must log in first; the account page when left out. */
-    returnAfterLogin?: (context: RequestContext) => string
-    /** The setting without which the route does not exist (`switched-off.ts`). */
-    needs?: 'usernames' | 'passwords' | 'passkeys'
-  }
+export type Route = {
+  path: `/auth${string}` | '/'
+  /** Requested so often that its successes are logged at `debug` only. */
+  frequent?: true
+  /** The row stands for its path and for every path below it. */
+  isPrefix?: true
+  /** The setting without which the route does not exist. */
+  needs?: 'usernames' | 'passwords' | 'passkeys'
+} & (KeylessRow | KeyRow)
 
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>
 export type KeylessRoute = Exclude<Route, KeyRoute>
 export type JsonRoute = Extract<Route, { responseKind: 'json' }>
 
-/** What the document says about a route, loaded if need be. */
-export const documentationOf = async ({ documentation }: JsonRoute): Promise<Documentation> =>
-  typeof documentation === 'function' ? documentation() : documentation
-
 export type ResponseKind = Route['responseKind']
+
+/** Where a user goes who must log in before a request. */
+export const returnAfterLogin = (route: Route, context: RequestContext): string =>
+  (route.guard === 'session' && route.returnAfterLogin?.(context)) || ACCOUNT_PATH
 
 /** What `Allow` names for every method. */
 const USUAL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -144,5 +228,6 @@ export interface Destination {
   frequent?: boolean | undefined
   holdsToken?: boolean | undefined
   answersScripts?: boolean | undefined
+  isShownToPeople?: IsShownToPeople | undefined
   guard?: Route['guard'] | undefined
 }

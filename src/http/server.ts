@@ -1,38 +1,34 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Awaitable } from '../lib/awaitable.ts'
-import { onDemand } from '../lib/on-demand.ts'
+import { once } from '../lib/on-demand.ts'
 import { createTurns } from '../lib/turns.ts'
-import { createAccountLog } from './account-log.ts'
+import { createAccountLog } from '../audit/account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader } from './cookie-reader.ts'
 import { createCookieTable } from './cookies.ts'
 import { createCsrfTokens } from './csrf-token.ts'
 import { createFindCurrentSession } from './current-session.ts'
-import type { RouteDeps, ServerDeps } from './deps.ts'
+import type { RouteDeps, ServerDeps } from './services.ts'
 import { createFinishRefresh } from './finish-refresh.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
-import { createOutdatedForms } from './outdated-form.ts'
-import { createOwnRequestCheck } from './own-request.ts'
-import { wantsPartOfPage } from './part-of-page.ts'
+import { createOwnRequestCheck } from './csrf.ts'
 import { createProbeAnswers, PROBE_DESTINATION } from './probe-answer.ts'
-import { createRefreshLog } from './refresh-log.ts'
-import { requireOneHost } from './require-one-host.ts'
 import { createResponder } from './responder.ts'
 import { type HttpResponse, noContent } from './response.ts'
-import type { KeylessRoute, Route } from './route.ts'
+import type { KeylessRoute, KeyRoute, Route } from './route.ts'
 import { createRouteLookup } from './route-lookup.ts'
-import { createRoutes } from './routes.ts'
 import { createSecurityHeaders } from './security-headers.ts'
-import { readBody } from './transport/body.ts'
+import { readBody } from './body/body.ts'
 import { limitConnections } from './transport/connection-limit.ts'
-import { readForm } from './transport/form.ts'
-import { readJson } from './transport/json.ts'
+import { readForm } from './body/form.ts'
+import { readJson } from './body/json.ts'
 import { createHttpServer } from './transport/http-server.ts'
 import { IncomingRequest } from './transport/incoming-request.ts'
 import { createMalformedRequests } from './transport/malformed-requests.ts'
 import { createProxyCheck } from './transport/proxy-check.ts'
 import { createRequestIds } from './transport/request-ids.ts'
+import { AppError } from '../lib/errors.ts'
 
 const MAX_BODY_KIB = 16
 
@@ -42,18 +38,39 @@ const MAX_BODY_KIB = 16
  */
 const FORMS_A_TURN = 4
 
+/** What the kernel is given by those who know the routes. */
+export interface Application {
+  createRoutes: (deps: RouteDeps) => Route[]
+  /** Loaded with the first request that brings an API key. */
+  loadKeyRequests: (deps: RouteDeps) => Promise<KeyRequests>
+}
+
+/** Handles a request for a row with the guard `api_key`, after the checks of its own. */
+interface KeyRequests {
+  handle: (route: KeyRoute, context: IncomingRequest, incoming: IncomingMessage) => Awaitable<HttpResponse>
+}
+
+interface HttpSide {
+  server: Server
+  /**
+   * Loads what the start has left out, once nothing is asked for: the first request for a page does not wait for it, and
+   * a service whose files are replaced for an update runs on with its own.
+   */
+  preload: () => Promise<void>
+}
+
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
-export const createServer = (given: ServerDeps): Server => {
+export const createServer = (given: ServerDeps, application: Application): HttpSide => {
   const deps = createRouteDeps(given)
-  const routes = createRoutes(deps)
+  const routes = application.createRoutes(deps)
   const routeLookup = createRouteLookup(routes)
   const noRoute = createNoRoute(routeLookup)
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.frame.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
-  const guards = createGuards(deps)
-  const apiRequests = onDemand(async () => (await import('./api-requests.ts')).createApiRequests(deps), 'handle')
+  const loadForms = once(async () => (await import('./form-runner.ts')).createFormRunner(deps))
+  const loadKeyRequests = once(() => application.loadKeyRequests(deps))
+  const guards = createGuards({ ...deps, loadForms })
   const refuseForeign = createOwnRequestCheck(deps)
-  const showOutdatedForm = createOutdatedForms(deps)
   const checkProxy = createProxyCheck(given)
   const answerProbe = createProbeAnswers(deps)
   const newRequestId = createRequestIds()
@@ -69,7 +86,7 @@ export const createServer = (given: ServerDeps): Server => {
     const { 'content-type': type, 'content-encoding': encoding } = context.headers
     if (!takesJson(route)) context.form = readForm(body, type, route.responseKind === 'html')
     const refused = route.method === 'POST' && route.csrf === 'token' ? refuseForeign(context) : undefined
-    if (refused) return showOutdatedForm(route, context, refused)
+    if (refused) return (await loadForms()).refuse(route, context, refused)
     if (takesJson(route) && body.length > 0) context.json = readJson(body, type, encoding)
     return guards.handle(route, context)
   }
@@ -77,7 +94,7 @@ export const createServer = (given: ServerDeps): Server => {
   const handle = (route: Route, context: IncomingRequest, incoming: IncomingMessage): Awaitable<HttpResponse> => {
     if (route.guard === 'api_key') {
       requireOneHost(context)
-      return apiRequests.handle(route, context, incoming)
+      return loadKeyRequests().then(({ handle }) => handle(route, context, incoming))
     }
     if (route.method === 'POST') return handleForm(route, context, incoming)
     requireOneHost(context)
@@ -113,20 +130,24 @@ export const createServer = (given: ServerDeps): Server => {
   const server = createHttpServer({ onRequest, onClientError: malformedRequests.onClientError })
   malformedRequests.attach(server)
   limitConnections({ ...given, server })
-  return server
+
+  return {
+    server,
+    preload: async () => {
+      await Promise.all([loadForms(), loadKeyRequests(), ...routes.map(({ module }) => module())])
+    },
+  }
 }
 
 /** What handlers share, made once. */
 const createRouteDeps = (given: ServerDeps): RouteDeps => {
   const cookieTable = createCookieTable(given)
   const cookieWriter = createCookieWriter({ ...given, cookieTable })
-  const recordRefresh = createRefreshLog(given)
-  const finishRefresh = createFinishRefresh({ ...given, cookieWriter, recordRefresh })
+  const finishRefresh = createFinishRefresh(given)
   return {
     ...given,
     cookieTable,
     cookieWriter,
-    recordRefresh,
     finishRefresh,
     findCurrentSession: createFindCurrentSession({ ...given, finishRefresh }),
     accountLog: createAccountLog(given),
@@ -145,3 +166,18 @@ const takesJson = (route: KeylessRoute): boolean => route.responseKind === 'json
 /** Node has ended a request whose headers announce no body, except where they say that it has no bytes. */
 const announcesBody = ({ readableEnded, headers }: IncomingMessage): boolean =>
   !readableEnded && headers['content-length'] !== '0'
+
+/**
+ * For a link, the router of Next.js fetches a page in parts (header `RSC`). The pages here have none, and an empty answer
+ * has the browser load the page instead. After a redirect back to where the user came from, the router would show nothing:
+ * it believes that it has that page.
+ */
+const wantsPartOfPage = ({ responseKind }: Route, { rsc }: IncomingHttpHeaders): boolean =>
+  responseKind === 'html' && rsc !== undefined
+
+/** RFC 9112 section 3.2: exactly one; HTTP/1.0 may leave it out. */
+const requireOneHost = (context: IncomingRequest): void => {
+  const hostCount = context.countHeaders('host')
+  if (hostCount === 1 || (hostCount === 0 && context.isHttp10)) return
+  throw new AppError('invalid_request', 'The header Host must be there, once.', { field: 'Host' })
+}

@@ -1,8 +1,8 @@
 import { AppError } from '../lib/errors.ts'
-import type { AccountDone } from '../pages/pages.ts'
+import type { AccountDone } from '../pages/site/account-done.ts'
 import { MAIL_MISSING, MFA_MISSING } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
-import { findReturnTo, type ReturnTargets, readReturnTo } from './return-to.ts'
+import { parseReturnTo, type ReturnTargets, readReturnTo, withReturnTo } from './return-to.ts'
 
 /** What a user authenticates again for. */
 export interface StepUp {
@@ -20,15 +20,12 @@ const FIRST_FACTOR_PATH = '/auth/account/first-factor'
 
 /** The page on which a user authenticates again. */
 export const confirmPath = ({ returnTo, acr }: StepUp): string => {
-  const query = new URLSearchParams()
-  if (returnTo !== undefined) query.set('return_to', returnTo)
-  if (acr) query.set('acr', acr)
-  return query.size === 0 ? CONFIRM_PATH : `${CONFIRM_PATH}?${query.toString()}`
+  const path = withReturnTo(CONFIRM_PATH, returnTo)
+  return acr ? `${path}${path === CONFIRM_PATH ? '?' : '&'}acr=${acr}` : path
 }
 
 /** The page that sends a link before a first second factor or passkey is set up. */
-export const firstFactorPath = (returnTo: string | undefined): string =>
-  returnTo === undefined ? FIRST_FACTOR_PATH : `${FIRST_FACTOR_PATH}?return_to=${encodeURIComponent(returnTo)}`
+export const firstFactorPath = (returnTo: string | undefined): string => withReturnTo(FIRST_FACTOR_PATH, returnTo)
 
 /** Where the user proves what an error asks for (`needsProof`). */
 export const proofPathFor = ({ reason }: AppError, returnTo?: string): string =>
@@ -60,12 +57,12 @@ export const isForAccount = (stepUp: StepUp): boolean =>
   stepUp.returnTo?.startsWith(`${ACCOUNT_PATH}/`) === true
 
 /** What the address or the form of the page asks for; `invalid_request` for what is not accepted. */
-export const readStepUp = ({ form, query }: RequestContext, targets: ReturnTargets): StepUp => {
-  const returnTo = form.get('return_to') ?? query.get('return_to')
+export const readStepUp = (context: RequestContext, targets: ReturnTargets): StepUp => {
+  const { form, query } = context
   const acr = form.get('acr') ?? query.get('acr')
   if (acr !== undefined && acr !== 'mfa')
     throw new AppError('invalid_request', 'The field "acr" is mfa, or left out.', { field: 'acr' })
-  return { returnTo: returnTo === undefined ? undefined : readReturnTo(returnTo, targets), acr }
+  return { returnTo: readReturnTo(context, targets, undefined), acr }
 }
 
 /** Pages of svc that a refused form of theirs leads back to. */
@@ -78,7 +75,7 @@ const OWN_PAGES: ReadonlySet<string> = new Set(['/auth/account/second-factor', '
 export const pageOf = ({ method, target }: RequestContext, targets: ReturnTargets): string | undefined => {
   const path = target.replace(/\?.*/s, '')
   const isPage = method === 'GET' || method === 'HEAD' ? path !== ACCOUNT_PATH : OWN_PAGES.has(path)
-  return isPage ? findReturnTo({ get: () => target }, targets) : undefined
+  return isPage ? parseReturnTo(target, targets) : undefined
 }
 
 /** Where a user goes who must log in before they authenticate again for something. */

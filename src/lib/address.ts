@@ -44,7 +44,7 @@ export const networkOf = (address: string): string => {
 const groupsOf = (text: string): string[] =>
   text.split(':').flatMap((group) => (group.includes('.') ? [group, group] : group || []))
 
-/** In place of the network of a client whose address is not known. */
+/** It stands for the network of a client whose address is not known. */
 export const UNKNOWN_NETWORK = 'unknown'
 
 /** The /48 of the network of an IPv6 address, as `networkOf` returns it; undefined for any other. */

@@ -1,22 +1,22 @@
 /**
- * Who wants something done, and from where. A request is one, as its handlers see it. Without a caller, an operator on
- * the command line or the service itself acts.
+ * A caller wants something done. A request is one, as its handlers see it. Without a caller, an operator on the command
+ * line or the service itself acts.
  */
 export interface Caller {
   /** Clients of one network share turns and places. Clients without a network count as one network. */
   network?: string | undefined
   /** Aborts when the client no longer waits for the result. */
   signal?: AbortSignal | undefined
-  /** Where the client is, for messages and records of what it did. */
+  /** Messages and records name the client by it. */
   device?: { userAgent: string; address: string } | undefined
-  /** For records: `user`, or `api:NAME` of a key of the server API. */
+  /** Records have it: `user`, or `api:NAME` of a key of the server API. */
   actor?: string | undefined
-  /** The id of the request, for records. */
+  /** Records have the id of the request. */
   requestId?: string | undefined
-  /** The session that the request came with, for records. */
+  /** Records have the session that the request came with. */
   session?: { sessionId: string; userId: string } | undefined
 }
 
-/** Where the user is who acts themselves; undefined where an operator or the application's backend does. */
+/** The device of a user who acts themselves; undefined where an operator or the application's backend acts. */
 export const userDeviceOf = (caller: Caller | undefined): Caller['device'] =>
   caller?.actor === undefined || caller.actor === 'user' ? caller?.device : undefined

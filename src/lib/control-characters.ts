@@ -1,6 +1,6 @@
 /**
- * What a terminal or an editor acts upon in place of showing it: control characters (ESC, and CSI in one character),
- * separators of lines, and what is invisible or turns the direction of text.
+ * A terminal or an editor acts upon these in place of showing them: control characters (ESC, and CSI in one character),
+ * separators of lines, and characters that are invisible or turn the direction of text.
  */
 const CONTROLS = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--\n]/gv
 

@@ -23,7 +23,7 @@ const SYSTEMS = [
   ['Linux', /\b(?:Linux|X11)\b/],
 ] as const satisfies readonly (readonly [string, RegExp])[]
 
-/** What a `User-Agent` says about a device, in names of fixed lists. It holds no text of the request. */
+/** The names of fixed lists by which a `User-Agent` is known. They hold no text of the request. */
 export interface KnownDevice {
   browser?: (typeof BROWSERS)[number][0]
   system?: (typeof SYSTEMS)[number][0]

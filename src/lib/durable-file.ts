@@ -3,14 +3,16 @@ import {
   fchownSync,
   fsyncSync,
   linkSync,
+  mkdirSync,
   openSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { randomToken } from './secrets.ts'
 
 /** Creates a file with mode 0600, and returns when it is on disk. A file that exists already is kept. */
@@ -56,4 +58,13 @@ const syncFolder = (folder: string): void => {
   const descriptor = openSync(folder, 'r')
   fsyncSync(descriptor)
   closeSync(descriptor)
+}
+
+/**
+ * Makes a folder for the database or the root secret, for its owner alone, unless it is there. A folder that svc makes
+ * stands beside the code of an application, perhaps: it keeps itself out of its repository.
+ */
+export const makeDataFolder = (folder: string): void => {
+  const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined
+  if (isNew) writeFileSync(join(folder, '.gitignore'), '*\n')
 }

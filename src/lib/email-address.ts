@@ -8,9 +8,9 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 
 export interface Email {
-  /** As it was entered, without surrounding spaces. */
+  /** The address as it was entered, without surrounding spaces. */
   shown: string
-  /** As it is compared. */
+  /** The address as it is compared. */
   lower: string
 }
 

@@ -20,7 +20,7 @@ interface Details {
   field?: string
   /** The reason in one word, which pages translate into a text. */
   reason?: string
-  /** What the text of the reason names, such as the values that would be accepted. */
+  /** The text of the reason names these, such as the values that would be accepted. */
   values?: readonly string[]
   /** Seconds until a retry makes sense. */
   retryAfterSeconds?: number
@@ -84,7 +84,7 @@ export const checkAllInTurn = async <Given extends Checks>(
   return passed as { [Name in keyof Given]: Awaited<ReturnType<Given[Name]>> }
 }
 
-/** What is no refusal ends all checks. */
+/** An error that is no refusal ends all checks. */
 const requireRefusal = (error: unknown): AppError => {
   if (error instanceof AppError && error.code !== 'unavailable') return error
   throw error

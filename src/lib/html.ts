@@ -7,7 +7,7 @@ export interface HtmlFragment {
   toString(): string
 }
 
-/** What a template takes. Text is escaped; undefined and false leave nothing behind. */
+/** A template takes these. Text is escaped; undefined and false leave nothing behind. */
 export type HtmlValue = string | number | false | undefined | HtmlFragment | readonly HtmlValue[]
 
 /**
@@ -39,7 +39,7 @@ const isFragment = (value: unknown): value is HtmlFragment =>
 const SPECIAL = /[&<>"']/
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** In a loop, since `replace` with a function takes twice the time. */
+/** A loop takes half the time of `replace` with a function. */
 const escape = (text: string): string => {
   const first = text.search(SPECIAL)
   if (first < 0) return text

@@ -30,7 +30,7 @@ export const inspectJson = (text: string): JsonShape => {
   return shape
 }
 
-/** Where its closing quote is. */
+/** Finds the closing quote. */
 const endOfString = (text: string, start: number): number => {
   let end = text.indexOf('"', start + 1)
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1)

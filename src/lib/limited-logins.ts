@@ -5,5 +5,5 @@
 export const LIMITED_LOGINS_OF_ACCOUNT = ['in_network', 'anywhere', 'in_known_browser'] as const
 export type LimitedLoginsOfAccount = (typeof LIMITED_LOGINS_OF_ACCOUNT)[number]
 
-/** Or those to any account, from one network. */
+/** The logins to any account, from one network, are limited as well. */
 export type LimitedLogins = LimitedLoginsOfAccount | 'of_network'

@@ -5,9 +5,6 @@ const FLUSH_AT_LENGTH = 65_536
 const MAX_WAITING_LENGTH = 1024 * 1024
 const RETRY_AFTER_MS = 10
 const URGENT = /^\{"level":"(?:warn|error)"/
-/** PIPE_BUF: a pipe takes this many bytes in one piece, however many processes write to it. */
-const ATOMIC_BYTES = process.platform === 'linux' ? 4096 : 512
-const LINE_END = 10
 
 interface LogStream {
   write(line: string): void
@@ -20,11 +17,8 @@ interface LogStream {
  * disk is full, the reader is gone or blocked), lines are dropped; the service runs on, and exits without delay. With
  * `pino.destination` it would not, and an idle process would wake up ten times a second
  * (docs/decisions/028-own-code.md).
- *
- * With `isShared`, other processes write to the same pipe: then a single write is short enough to keep lines whole.
  */
-export const createLogStream = (fileDescriptor: number, { isShared = false } = {}): LogStream => {
-  const maxBytes = isShared ? ATOMIC_BYTES : Number.POSITIVE_INFINITY
+export const createLogStream = (fileDescriptor: number): LogStream => {
   let waiting = ''
   let isWriting = false
   let timer: NodeJS.Timeout | undefined
@@ -42,7 +36,7 @@ export const createLogStream = (fileDescriptor: number, { isShared = false } = {
     const bytes = Buffer.from(waiting)
     waiting = ''
     isWriting = true
-    writeAll(fileDescriptor, bytes, maxBytes, () => {
+    writeAll(fileDescriptor, bytes, () => {
       isWriting = false
       writeWaiting()
     })
@@ -52,7 +46,7 @@ export const createLogStream = (fileDescriptor: number, { isShared = false } = {
     try {
       // While a write is pending, the reader may be blocked: another write would delay the exit.
       let bytes = Buffer.from(isWriting ? '' : waiting)
-      while (bytes.length > 0) bytes = bytes.subarray(fs.writeSync(fileDescriptor, firstPiece(bytes, maxBytes)))
+      while (bytes.length > 0) bytes = bytes.subarray(fs.writeSync(fileDescriptor, bytes))
     } catch {
       // The log was the place to report this.
     }
@@ -72,20 +66,12 @@ export const createLogStream = (fileDescriptor: number, { isShared = false } = {
   }
 }
 
-/** Writes piece by piece; calls `onEnd` at the end, and also after an error, which drops the rest. */
-const writeAll = (fileDescriptor: number, bytes: Buffer, maxBytes: number, onEnd: () => void): void => {
-  fs.write(fileDescriptor, firstPiece(bytes, maxBytes), (error, written) => {
+/** Writes until nothing is left; calls `onEnd` then, and also after an error, which drops the rest. */
+const writeAll = (fileDescriptor: number, bytes: Buffer, onEnd: () => void): void => {
+  fs.write(fileDescriptor, bytes, (error, written) => {
     if (error?.code === 'EAGAIN') {
-      setTimeout(writeAll, RETRY_AFTER_MS, fileDescriptor, bytes, maxBytes, onEnd).unref()
+      setTimeout(writeAll, RETRY_AFTER_MS, fileDescriptor, bytes, onEnd).unref()
     } else if (error || written >= bytes.length) onEnd()
-    else writeAll(fileDescriptor, bytes.subarray(written), maxBytes, onEnd)
+    else writeAll(fileDescriptor, bytes.subarray(written), onEnd)
   })
-}
-
-/** As many whole lines as fit; a line that does not fit by itself goes alone. */
-const firstPiece = (bytes: Buffer, maxBytes: number): Buffer => {
-  if (bytes.length <= maxBytes) return bytes
-  const lastEnd = bytes.lastIndexOf(LINE_END, maxBytes - 1)
-  const end = lastEnd < 0 ? bytes.indexOf(LINE_END, maxBytes) : lastEnd
-  return end < 0 ? bytes : bytes.subarray(0, end + 1)
 }

@@ -1,5 +1,4 @@
 import { escapeControls, toJsonText } from './control-characters.ts'
-import { toLoggedError } from './logged-error.ts'
 import { timestampNow, withTimeout } from './time.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -23,15 +22,15 @@ interface Destination {
   flush?(onWritten?: () => void): void
 }
 
-/** Creates a log of JSON lines, each with the facts `of` the process; `createPrettyStream` makes them readable. */
-export const createLog = (level: LogLevel, destination: Destination, of: object = {}): Log => {
+/** Creates a log of JSON lines; `createPrettyStream` makes them readable. */
+export const createLog = (level: LogLevel, destination: Destination): Log => {
   const isLevelEnabled = (it: LogLevel): boolean => LOG_LEVELS.indexOf(it) >= LOG_LEVELS.indexOf(level)
 
   const writeAt = (at: LogLevel): Write => {
     if (!isLevelEnabled(at)) return () => {}
     return (first: object | string, message?: string) => {
       const [facts, text] = typeof first === 'string' ? [{}, first] : [first, message]
-      destination.write(toLine({ level: at, time: timestampNow(), ...of, ...factsOf(facts), message: text }))
+      destination.write(toLine({ level: at, time: timestampNow(), ...factsOf(facts), message: text }))
     }
   }
 
@@ -48,7 +47,7 @@ export const createLog = (level: LogLevel, destination: Destination, of: object 
   }
 }
 
-/** Of an error, only what may be logged. */
+/** An error is logged with the properties that may be logged, and no others. */
 const factsOf = (facts: object): object => {
   if (facts instanceof Error) return { err: toLoggedError(facts) }
   return 'err' in facts && facts.err !== undefined ? { ...facts, err: toLoggedError(facts.err) } : facts
@@ -63,6 +62,51 @@ const toLine = (line: { level: LogLevel; time: string; message: string | undefin
     return `${toJsonText({ level, time, problem: String(error), message })}\n`
   }
 }
+
+/**
+ * The properties of an error that are logged beside its type, message and stack: names and numbers. Other properties
+ * may contain personal data: a database sends the refused row (`detail`, `where`, `internalQuery`), and an HTTP client
+ * the response that it could not parse.
+ */
+const FACTS = [
+  ['code', 'errno', 'syscall', 'hostname', 'address', 'port', 'path'],
+  // SQLite
+  ['errcode', 'errstr'],
+  // PostgreSQL
+  ['severity', 'schema', 'table', 'column', 'constraint', 'routine'],
+].flat()
+
+interface ErrorLike extends Record<string, unknown> {
+  message: string
+}
+
+/** Serializes `err` in log lines: its type, and the messages and stacks of the error and of its causes. */
+const toLoggedError = (error: unknown): unknown =>
+  error instanceof Error && isErrorLike(error) ? describeError(error) : String(error)
+
+const describeError = (error: ErrorLike): object => {
+  const chain = withCauses(error)
+  const facts = FACTS.flatMap((name) => (isFact(error[name]) ? [[name, error[name]]] : []))
+  return {
+    type: error.constructor.name,
+    message: chain.map(({ message }) => message).join(': '),
+    stack: chain.map(({ stack }) => stack).join('\ncaused by: '),
+    ...Object.fromEntries(facts),
+    ...(Array.isArray(error.errors) && { aggregateErrors: error.errors.map(toLoggedError) }),
+  }
+}
+
+/** The error, its cause, the cause of that, and so on; each once, since causes may form a circle. */
+const withCauses = (error: ErrorLike): ErrorLike[] => {
+  const chain: ErrorLike[] = []
+  for (let next: unknown = error; isErrorLike(next) && !chain.includes(next); next = next.cause) chain.push(next)
+  return chain
+}
+
+const isErrorLike = (value: unknown): value is ErrorLike =>
+  typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string'
+
+const isFact = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number'
 
 /** Time limit for writing the last lines of a process. */
 const LAST_LINES_MS = 500

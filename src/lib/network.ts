@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { canonicalAddress, withoutZone } from './address.ts'
 
@@ -53,3 +53,65 @@ export const isOwnAddress = (address: string): boolean => {
   )
   return ownAddresses.has(address)
 }
+
+/** IPv4 addresses as a part of IPv6 (RFC 4291 section 2.5.5.2): `1.2.3.4` is `::ffff:1.2.3.4`. */
+const IPV4_BEGIN = 0xffff_0000_0000n
+
+interface Range {
+  first: bigint
+  last: bigint
+}
+
+/**
+ * Public addresses: IPv4 without multicast and reserved addresses, and the assigned part of IPv6 (RFC 4291 section
+ * 2.4).
+ */
+const PUBLIC: readonly Range[] = [
+  { first: IPV4_BEGIN, last: IPV4_BEGIN + 0xdfff_ffffn },
+  { first: 0x2n << 124n, last: (0x4n << 124n) - 1n },
+]
+
+/** Whether networks, as `isNetwork` accepts them, cover at least half of the public addresses of IPv4 or of IPv6. */
+export const coverMostAddresses = (networks: readonly string[]): boolean => {
+  const ranges = merged(networks.flatMap((network) => rangeOf(network) ?? []))
+  return PUBLIC.some((world) => {
+    const covered = ranges.reduce((sum, range) => sum + sizeOf(overlapOf(range, world)), 0n)
+    return covered * 2n >= sizeOf(world)
+  })
+}
+
+const rangeOf = (network: string): Range | undefined => {
+  const [address = '', prefix] = network.split('/')
+  if (!/[.:]/.test(address)) return undefined
+  const bits = isIPv4(address) ? 32 : 128
+  const span = 1n << BigInt(bits - Number(prefix ?? bits))
+  const first = (numberOf(address) / span) * span
+  return { first, last: first + span - 1n }
+}
+
+const numberOf = (address: string): bigint => {
+  if (isIPv4(address)) return address.split('.').reduce((sum, part) => sum * 256n + BigInt(part), IPV4_BEGIN >> 32n)
+  // A URL contains the canonical form of an address, in which all groups are hexadecimal.
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':'))) as [string[], string[]]
+  const zeros = Array<string>(8 - before.length - after.length).fill('0')
+  return [...before, ...zeros, ...after].reduce((sum, group) => (sum << 16n) + BigInt(`0x${group}`), 0n)
+}
+
+/** The same addresses in ranges that do not overlap. */
+const merged = (ranges: Range[]): Range[] => {
+  const result: Range[] = []
+  for (const { first, last } of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
+    const latest = result.at(-1)
+    if (!latest || first > latest.last + 1n) result.push({ first, last })
+    else if (last > latest.last) latest.last = last
+  }
+  return result
+}
+
+const overlapOf = (one: Range, other: Range): Range => ({
+  first: one.first > other.first ? one.first : other.first,
+  last: one.last < other.last ? one.last : other.last,
+})
+
+const sizeOf = ({ first, last }: Range): bigint => (last < first ? 0n : last - first + 1n)

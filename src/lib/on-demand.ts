@@ -6,7 +6,30 @@ type OnDemand<T, Name extends keyof T> = {
     : never
 }
 
-/** What is loaded with the first call, and handed to all. What cannot be loaded is tried again with the next call. */
+/**
+ * A subject whose files are loaded with the first call of one of its functions, as `onDemand` does it for some of them.
+ * `known` needs no file. Its functions cannot be listed or spread.
+ */
+export const loadedOnDemand = <T extends object, Known extends object = object>(
+  load: () => Promise<T>,
+  known?: Known,
+): OnDemand<T, keyof T> & Known => {
+  const loadedOnce = once(load)
+  const callOf =
+    (name: string) =>
+    async (...args: unknown[]) => {
+      const loaded = (await loadedOnce()) as Record<string, (...args: unknown[]) => unknown>
+      return loaded[name]?.(...args)
+    }
+  const get = (target: object, name: string) => {
+    // An object with a `then` would be taken for a promise.
+    if (name === 'then') return undefined
+    return name in target ? Reflect.get(target, name) : callOf(name)
+  }
+  return new Proxy(known ?? {}, { get }) as OnDemand<T, keyof T> & Known
+}
+
+/** Loads something with the first call, and hands it to all. A failure is tried again with the next call. */
 export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined
   return () => {
@@ -19,8 +42,8 @@ export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
 }
 
 /**
- * Functions, by their names, whose files are loaded with the first call of one of them. Each file that is
- * loaded before the service listens makes every start longer.
+ * Makes functions, by their names, that load their files with the first call of one of them. Each file that is loaded
+ * before the service listens makes every start longer.
  */
 export const onDemand = <T extends object, Name extends keyof T & string>(
   load: () => Promise<T>,

@@ -13,22 +13,22 @@ export const PROBE_LIFETIME_MS = 60_000
 /** A probe that is answered with cookies, or one whose answer looks as if a cache might keep it. */
 export type ProbeKind = 'cookies' | 'plain'
 
-/** What svc received of a probe. */
+/** A probe as svc received it. */
 export interface ProbeAnswer {
   /** Names the probe that was answered. */
   nonce: string
-  /** With its query, as it came. */
+  /** The target has its query, as it came. */
   path: string
-  /** By `Host`, or by what a trusted proxy forwards. */
+  /** The host is that of `Host`, or of what a trusted proxy forwards. */
   host: string | null
   scheme: 'http' | 'https'
   /** The client's, past trusted proxies. */
   address: string
-  /** Of the other end of the connection; services of earlier versions do not say it. */
-  port?: number | undefined
+  /** The port of the other end of the connection. */
+  port: number | undefined
   /** The names of all cookies, in order. */
   cookies: string[]
-  /** What proxies have said, and whether the nearest one is trusted. */
+  /** Proxies have said this, and the nearest one is trusted or not. */
   forwarded: { for: boolean; host: string | null; proto: string | null; trusted: boolean }
   base_url: string
   /** The names of svc's session cookies. */
@@ -45,7 +45,7 @@ const macOf = (keys: DerivedKeys, facts: string): string => hmac(keys.for(PURPOS
 
 interface SignedFacts {
   kind: ProbeKind
-  /** Where the probe is sent. */
+  /** The probe is sent there. */
   origin: string
 }
 
@@ -61,7 +61,7 @@ export const signProbe = (
   return { header: `${facts}.${macOf(keys, facts)}`, nonce }
 }
 
-/** What a good probe says; undefined for anything else. */
+/** Reads a good probe; undefined for anything else. */
 export const readProbe = (
   rootSecret: RootSecret,
   header: string,

@@ -2,7 +2,7 @@ import type { DerivedKeys, RootSecret } from './derived-keys.ts'
 import { equalInConstantTime, hmac, open, seal } from './secrets.ts'
 import type { Clock } from './time.ts'
 
-/** What a sealed token contains. */
+/** A sealed token contains this. */
 export interface OpenedToken<Content> {
   content: Content
   /** Why the content must not be used; undefined when it may be. */
@@ -17,7 +17,13 @@ interface SealedTokensDeps {
   lifetimeMs: number
 }
 
-/** The JSON inside a token. Its keys never change, for tokens that are under way during an upgrade. */
+/**
+ * The version of what is inside all tokens. A change that code before it could not read raises it: a token of another
+ * version is not opened, and its user begins again (docs/decisions/064-sealed-content-has-a-version.md).
+ */
+const VERSION = 1
+
+/** The JSON inside a token. */
 interface Envelope<Content> {
   content: Content
   /** A keyed hash of the browser's secret. */
@@ -31,7 +37,7 @@ interface Unsealed<Content> {
   keys: DerivedKeys
 }
 
-/** With the first token: a start does not need it. */
+/** The first token loads it, since a start does not need it. */
 const loadZlib = () => process.getBuiltinModule('node:zlib')
 
 /**
@@ -50,7 +56,7 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
     { envelope, keys }: Unsealed<Content>,
     browserSecret: string | undefined,
   ): OpenedToken<Content>['problem'] => {
-    // In this order: the cookie expires with the token, and then "expired" is the true reason.
+    // The order matters: the cookie expires with the token, and then "expired" is the true reason.
     if (envelope.expiresAtMs <= clock.now()) return 'expired'
     const isSame =
       browserSecret !== undefined && equalInConstantTime(envelope.browser, browserHash(keys, browserSecret))
@@ -63,13 +69,13 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
       const browser = browserHash(keys, browserSecret)
       const envelope: Envelope<Content> = { content, browser, expiresAtMs: clock.now() + lifetimeMs }
       // Compressed, because a percent-encoded address that is not ASCII is three times as long as its text.
-      return seal(keys.for(purpose), loadZlib().deflateRawSync(JSON.stringify(envelope)), purpose)
+      return seal(keys.for(purpose), loadZlib().deflateRawSync(JSON.stringify(envelope)), contextOf(purpose))
     },
 
     /** The keys of the root secret that sealed a token; undefined when svc did not seal it for this purpose. */
     keysOf: (token: string): DerivedKeys | undefined => find(token)?.keys,
 
-    /** Undefined for text that svc did not seal for this purpose. */
+    /** Returns undefined for text that svc did not seal for this purpose. */
     open(token: string | undefined, browserSecret: string | undefined): OpenedToken<Content> | undefined {
       const unsealed = find(token)
       return unsealed && { content: unsealed.envelope.content, problem: problemOf(unsealed, browserSecret) }
@@ -77,7 +83,10 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
   }
 }
 
+/** The seal covers the version, which is not inside. */
+const contextOf = (purpose: string): string => `${purpose} ${VERSION}`
+
 const unsealWith = <Content>(keys: DerivedKeys, token: string, purpose: string): Unsealed<Content> | undefined => {
-  const packed = open(keys.for(purpose), token, purpose)
+  const packed = open(keys.for(purpose), token, contextOf(purpose))
   return packed && { envelope: JSON.parse(loadZlib().inflateRawSync(packed).toString()) as Envelope<Content>, keys }
 }

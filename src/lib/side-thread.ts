@@ -45,7 +45,7 @@ export const createSideThread = (): SideThread => {
 
   const start = (): Worker => {
     const started = new Worker(new URL('./side-thread-worker.js', import.meta.url), {
-      // Nothing of what was preloaded into this process.
+      // The thread gets nothing of what was preloaded into this process.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
     })
@@ -55,7 +55,7 @@ export const createSideThread = (): SideThread => {
     started.on('message', settle)
     started.once('error', (error: Error) => fail(started, error))
     started.once('exit', () => fail(started, new Error('The side thread has ended.')))
-    // After the listeners, which keep the process alive.
+    // This comes after the listeners, which keep the process alive.
     started.unref()
     return started
   }

@@ -1,4 +1,4 @@
-import { LinkedList } from './linked-list.ts'
+import { LinkedList } from './fair-queue.ts'
 
 /** Lets a few callers go on in each turn of the event loop. */
 export interface Turns {
@@ -36,5 +36,65 @@ export const createTurns = (size: number): Turns => {
       }
       return new Promise((resolve) => void waiting.push(resolve))
     },
+  }
+}
+
+interface GroupLimits {
+  /** A group of this size goes on. */
+  size: number
+  /** The first of a group waits at most this long for the others. */
+  maxWaitMs: number
+}
+
+export interface Groups {
+  /** Resolves together with the others of its group. */
+  join(): Promise<void>
+  /** Lets a group go on that is not complete. */
+  release(): void
+}
+
+/** Lets work that arrives bit by bit go on in groups. */
+export const createGroups = ({ size, maxWaitMs }: GroupLimits): Groups => {
+  let group: (() => void)[] = []
+  let timer: NodeJS.Timeout | undefined
+
+  const release = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    const released = group
+    group = []
+    for (const resolve of released) resolve()
+  }
+
+  return {
+    release,
+    join: () =>
+      new Promise((resolve) => {
+        group.push(resolve)
+        if (group.length >= size) release()
+        else timer ??= setTimeout(release, maxWaitMs)
+      }),
+  }
+}
+
+/**
+ * Lets callers share the runs of a function. Each caller gets the result of a run that began after the call, and one
+ * run is in progress at a time.
+ */
+export const coalesce = <T>(run: () => Promise<T>): (() => Promise<T>) => {
+  let current: Promise<unknown> | undefined
+  let next: Promise<T> | undefined
+
+  const runNext = async (): Promise<T> => {
+    await current?.catch(() => {})
+    const result = run()
+    current = result
+    next = undefined
+    return result
+  }
+
+  return () => {
+    next ??= runNext()
+    return next
   }
 }

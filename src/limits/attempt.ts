@@ -2,13 +2,19 @@ import { createBoundedCache } from '../lib/bounded-cache.ts'
 import type { Clock, MonotonicClock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import type { Counter } from './counter.ts'
+import {
+  type CountedRow,
+  countTry,
+  deleteExcessCounters,
+  type EntryPlace,
+  findFull,
+  takeBackTry,
+} from './counter-store.ts'
 import { LIMITS, type LimitName } from './limit-table.ts'
-import { createTableBound } from './table-bound.ts'
 import { TooManyTries } from './too-many-tries.ts'
-import { type CountedRow, countTry, type EntryPlace, findFull, takeBackTry } from './try-store.ts'
 import { createUnderWay } from './under-way.ts'
 
-/** For how long a full counter of a network is not looked at: others may take tries back in the meantime. */
+/** A full counter of a network is not looked at for so long: others may take tries back in the meantime. */
 const REMEMBERED_MS = 5000
 const REMEMBERED_COUNTERS = 10_000
 
@@ -18,16 +24,41 @@ export interface CountedTry {
   place?: EntryPlace | undefined
 }
 
-/** What a try does. It must await `admitted` before it does anything that the limits bound. */
+/** The work of a try. It must await `admitted` before it does anything that the limits bound. */
 export type Action<T> = (admitted: Promise<unknown>) => Promise<T>
 
 export interface LimitedTryDeps {
   db: Database
   clock: Clock
-  /** For what this process remembers. */
+  /** The clock of what this process remembers. */
   elapsed: MonotonicClock
   /** Called for every refused try, with the limit whose window ends last. */
   onRefusal?: ((limit: LimitName) => void) | undefined
+}
+
+/** So many tries of this process may come between two looks at the table. */
+const LOOK_EVERY = 50_000
+
+/**
+ * Keeps the table of counters within its bound while a flood of networks fills it: cleanup comes too seldom for that. The
+ * function that it returns is called for each try.
+ */
+const createTableBound = (db: Database): (() => void) => {
+  let tries = 0
+  let isLooking = false
+
+  return () => {
+    tries += 1
+    if (tries < LOOK_EVERY || isLooking) return
+    tries = 0
+    isLooking = true
+    // A failure is left to the next look, or to cleanup.
+    deleteExcessCounters(db)
+      .catch(() => {})
+      .finally(() => {
+        isLooking = false
+      })
+  }
 }
 
 /** Runs an action within its limits; throws `TooManyTries`. */
@@ -56,7 +87,7 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
 
   /** Takes a try back, without being waited for by its request. It stays counted where the database is away. */
   const takeBack = (rows: readonly CountedRow[]): Promise<void> | undefined =>
-    rows.length === 0 ? undefined : takeBackTry(db, rows).catch(() => {})
+    rows.length === 0 ? undefined : takeBackTry(db.runUnsynced, rows).catch(() => {})
 
   /** Why a try is refused: the counter whose window ends last, of those that are full without tries under way. */
   const explainRefusal = async (attempt: CountedTry): Promise<never> => {
@@ -70,7 +101,7 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
     for (const { counter, waitMs } of full) if (counter.isRememberedFull) remember(counter, waitMs)
     const [longest] = full.toSorted((one, other) => other.waitMs - one.waitMs)
     if (longest) return refuse(longest.counter.limit, longest.waitMs)
-    // Where none is filled, one was until a moment ago, by tries that others have taken back since.
+    // If none is filled, one was until a moment ago, by tries that others have taken back since.
     return refuse((filled[0]?.counter ?? attempt.counters[0]).limit)
   }
 
@@ -83,14 +114,14 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
   }
 
   /**
-   * Of a try that is refused, nothing is asked of the database before `action` has ended: its transaction may hold what
-   * the database needs for an answer.
+   * A refused try asks nothing of the database before `action` has ended: its transaction may hold what the database
+   * needs for an answer.
    */
   return async <T>(attempt: CountedTry, action: Action<T>): Promise<T> => {
     const { counters } = attempt
     requireNotRemembered(attempt)
     await underWay.settled(counters.map(({ id }) => id))
-    const counting = countTry(db, { ...attempt, nowMs: clock.now() })
+    const counting = countTry(db.runUnsynced, { ...attempt, nowMs: clock.now() })
     const admitted = counting.then((rows) => {
       if (!isComplete(counters, rows)) throw new TooManyTries(counters[0].limit)
       return underWay.enter(rows)
@@ -108,7 +139,7 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
   }
 }
 
-/** Also what is thrown at once is a rejection: the try is left in any case. */
+/** Turns an error that is thrown at once into a rejection: the try is left in any case. */
 const run = async <T>(action: Action<T>, admitted: Promise<unknown>): Promise<T> => action(admitted)
 
 const isRowOf = ({ id, browsers }: Counter, row: CountedRow): boolean =>

@@ -1,69 +1,62 @@
 import { UNKNOWN_NETWORK, widerNetworkOf } from '../lib/address.ts'
-import { LIMITS, type LimitName, UNKNOWN_NETWORK_FACTOR, WIDER_NETWORK_FACTOR } from './limit-table.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { hmac } from '../lib/secrets.ts'
+import type { StoredCounter } from './counter-store.ts'
+import { type AnyLimit, LIMITS, type LimitName, UNKNOWN_NETWORK_FACTOR, WIDER_NETWORK_FACTOR } from './limit-table.ts'
 
-/** Where a try counts: a limit, and what it is counted for. */
-export interface Counter {
+/** A limit, and the row in which a try counts for it. */
+export interface Counter extends StoredCounter {
   limit: LimitName
-  /** The key of its row. For a known browser the beginning: the row says since when it is known. */
-  id: string
-  tries: number
-  windowMs: number
-  /** Of such counters there can be a flood: their rows go first when the table is full. */
-  isOfNetwork: boolean
   /** Nothing but time ends it early, and so it may be remembered that it is full. */
   isRememberedFull: boolean
-  /** In which browsers a login counts here. */
-  browsers: 'all' | 'known' | 'unknown'
 }
 
-/** A limit, and what it is counted for: a network, a user, or both. */
+/** A limit, and its key: a network, a user, or both. */
 export type LimitedBy = [limit: LimitName, of: { userId?: string; network?: string }]
 
-const timesOf = (network: string | undefined): number => (network === UNKNOWN_NETWORK ? UNKNOWN_NETWORK_FACTOR : 1)
+/**
+ * Creates the text that stands for an email in the rows of counters. People type other things than emails, even
+ * passwords: nobody can read from a row what it was.
+ */
+export const createAccountKey =
+  (rootSecret: RootSecret) =>
+  (emailLower: string): string =>
+    hmac(rootSecret.keys.for('accounts in counters'), emailLower, 'base64url')
 
+const rowOf = (limit: AnyLimit, id: string): StoredCounter => {
+  const { tries, windowMs, key } = LIMITS[limit]
+  return { id, tries, windowMs, isOfNetwork: key.endsWith('network'), browsers: 'all' }
+}
+
+/** The row of a limit that the caller counts by itself: of codes, or of messages. */
+export const counterFor = (limit: AnyLimit, ...key: string[]): StoredCounter => rowOf(limit, [limit, ...key].join(' '))
+
+/** The row of a limit of tries. All clients without a known address share one, with more tries. */
 const counterOf = (
   limit: LimitName,
-  {
-    id,
-    network,
-    times = timesOf(network),
-    ...rest
-  }: Pick<Counter, 'id'> & {
-    network?: string | undefined
-    times?: number
-  } & Partial<Counter>,
+  id: string,
+  network?: string,
+  times = network === UNKNOWN_NETWORK ? UNKNOWN_NETWORK_FACTOR : 1,
 ): Counter => {
-  const { tries, windowMs, key } = LIMITS[limit]
-  return {
-    limit,
-    id,
-    tries: tries * times,
-    windowMs,
-    isOfNetwork: network !== undefined,
-    isRememberedFull: key === 'network',
-    browsers: 'all',
-    ...rest,
-  }
+  const row = rowOf(limit, id)
+  return { ...row, limit, tries: row.tries * times, isRememberedFull: LIMITS[limit].key === 'network' }
 }
 
 /** A network that is part of a larger one counts for both. */
 const ofNetwork = (limit: LimitName, network: string): Counter[] => {
   const wider = widerNetworkOf(network)
-  return [
-    counterOf(limit, { id: `${limit} ${network}`, network }),
-    ...(wider === undefined
-      ? []
-      : [counterOf(limit, { id: `${limit} ${wider}`, network: wider, times: WIDER_NETWORK_FACTOR })]),
-  ]
+  const own = counterOf(limit, `${limit} ${network}`, network)
+  if (wider === undefined) return [own]
+  return [own, counterOf(limit, `${limit} ${wider}`, wider, WIDER_NETWORK_FACTOR)]
 }
 
 export const countersOf = ([limit, { userId, network }]: LimitedBy): Counter[] => {
   if (userId === undefined) return ofNetwork(limit, network ?? UNKNOWN_NETWORK)
   const id = network === undefined ? `${limit} ${userId}` : `${limit} ${userId} ${network}`
-  return [counterOf(limit, { id, network })]
+  return [counterOf(limit, id, network)]
 }
 
-/** With what the counters of an account's logins begin. `account` is a keyed hash of its email. */
+/** The beginning of the ids of an account's logins. `account` is a keyed hash of its email. */
 export const beginOfAccount = (account: string): string => `login ${account} `
 
 /**
@@ -73,9 +66,9 @@ export const beginOfAccount = (account: string): string => `login ${account} `
 export const countersOfLogin = (account: string, network: string): [Counter, ...Counter[]] => {
   const begin = beginOfAccount(account)
   return [
-    counterOf('login', { id: `${begin}network ${network}`, network, browsers: 'unknown' }),
-    counterOf('loginOfAccount', { id: `${begin}anywhere`, browsers: 'unknown' }),
-    counterOf('loginInKnownBrowser', { id: `${begin}browser `, browsers: 'known' }),
+    { ...counterOf('login', `${begin}network ${network}`, network), browsers: 'unknown' },
+    { ...counterOf('loginOfAccount', `${begin}anywhere`), browsers: 'unknown' },
+    { ...counterOf('loginInKnownBrowser', `${begin}browser `), browsers: 'known' },
     ...ofNetwork('loginOfAddress', network),
   ]
 }

@@ -1,10 +1,12 @@
 import { AppError } from '../lib/errors.ts'
 import { toSnakeCase } from '../lib/snake-case.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
+const QUARTER_MS = 15 * 60_000
+const HOUR_MS = 4 * QUARTER_MS
+/** No window is longer: cleanup knows by it which ends no clock can have meant. */
+export const DAY_MS = 24 * HOUR_MS
 
-/** What a counter is counted for. */
+/** The thing that has a count of its own. */
 type LimitKey =
   /** A network alone; ten times as many for the /48 of an IPv6 address. */
   | 'network'
@@ -16,14 +18,22 @@ type LimitKey =
   /** A browser in which the account has signed in before. */
   | 'known browser'
   | 'user'
+  | 'session'
+  /** A purpose of messages together with an address, a network or a user. */
+  | 'purpose and account'
+  | 'purpose and network'
+  | 'purpose and user'
 
 interface Limit {
   key: LimitKey
   /** Tries that may count within one window. */
   tries: number
+  /** At most a day. */
   windowMs: number
-  /** Whether a try counts, by what it threw; undefined: it succeeded. */
-  counts: (thrown: unknown) => boolean
+  /** The end of a try beyond the limit: the code or reason of an error, or that no message is sent. */
+  refusal: 'rate_limited' | 'codes_limited' | 'no message'
+  /** Whether a try counts, by the error that it threw, undefined after a success. Without this rule, its caller says so. */
+  counts?: (thrown: unknown) => boolean
 }
 
 const always = (): boolean => true
@@ -31,7 +41,7 @@ const always = (): boolean => true
 const isWrongPassword = (thrown: unknown): boolean =>
   thrown instanceof AppError && (thrown.reason === 'credentials_wrong' || thrown.reason === 'password_wrong')
 
-/** Whether the work was done at all: the client stayed, and the database and the hash queue were available. */
+/** Whether the work was done at all: the client stayed, and the database and the queue of hashes were available. */
 const wasDone = (thrown: unknown): boolean => !(thrown instanceof AppError && thrown.code === 'unavailable')
 
 /**
@@ -46,36 +56,102 @@ const takesName = (thrown: unknown): boolean =>
   succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
 
 /**
- * THE table of limits, but for those of messages (`recovery/mail-limits.ts`) and of wrong codes
- * (`second-factor/code-limits.ts`). docs/operate.md has all of them, and docs/decisions/004-rate-limits.md says why they
- * are as they are.
+ * THE table of limits. docs/operate.md has all of them, and docs/decisions/004-rate-limits.md says why they are as they
+ * are.
  */
 export const LIMITS = {
-  login: { key: 'account and network', tries: 10, windowMs: 15 * MINUTE_MS, counts: failed },
-  loginOfAddress: { key: 'network', tries: 100, windowMs: 15 * MINUTE_MS, counts: failed },
-  loginOfAccount: { key: 'account', tries: 100, windowMs: HOUR_MS, counts: failed },
-  loginInKnownBrowser: { key: 'known browser', tries: 20, windowMs: 15 * MINUTE_MS, counts: failed },
-  successfulLogin: { key: 'user and network', tries: 30, windowMs: 15 * MINUTE_MS, counts: succeeded },
-  unfinishedLogin: { key: 'user and network', tries: 30, windowMs: 15 * MINUTE_MS, counts: succeeded },
-  signupOfAddress: { key: 'network', tries: 30, windowMs: HOUR_MS, counts: takesName },
-  providerOfAddress: { key: 'network', tries: 300, windowMs: 15 * MINUTE_MS, counts: always },
-  passwordOfUser: { key: 'user', tries: 10, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
-  passwordFormOfUser: { key: 'user', tries: 30, windowMs: 15 * MINUTE_MS, counts: wasDone },
-  passkeyOfAddress: { key: 'network', tries: 100, windowMs: 15 * MINUTE_MS, counts: failed },
-  passkeyInKnownBrowser: { key: 'known browser', tries: 20, windowMs: 15 * MINUTE_MS, counts: failed },
-  passkeyOfUser: { key: 'user', tries: 30, windowMs: HOUR_MS, counts: wasDone },
-  wrongKeyOfAddress: { key: 'network', tries: 100, windowMs: 15 * MINUTE_MS, counts: always },
-  usernameOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: takesName },
+  login: { key: 'account and network', tries: 10, windowMs: QUARTER_MS, counts: failed, refusal: 'rate_limited' },
+  loginOfAddress: { key: 'network', tries: 100, windowMs: QUARTER_MS, counts: failed, refusal: 'rate_limited' },
+  loginOfAccount: { key: 'account', tries: 100, windowMs: HOUR_MS, counts: failed, refusal: 'rate_limited' },
+  loginInKnownBrowser: {
+    key: 'known browser',
+    tries: 20,
+    windowMs: QUARTER_MS,
+    counts: failed,
+    refusal: 'rate_limited',
+  },
+  successfulLogin: {
+    key: 'user and network',
+    tries: 30,
+    windowMs: QUARTER_MS,
+    counts: succeeded,
+    refusal: 'rate_limited',
+  },
+  unfinishedLogin: {
+    key: 'user and network',
+    tries: 30,
+    windowMs: QUARTER_MS,
+    counts: succeeded,
+    refusal: 'rate_limited',
+  },
+  signupOfAddress: { key: 'network', tries: 30, windowMs: HOUR_MS, counts: takesName, refusal: 'rate_limited' },
+  /** Counted by each process: a start of a sign-in with a provider guesses nothing and writes nothing. */
+  providerOfAddress: { key: 'network', tries: 300, windowMs: QUARTER_MS, counts: always, refusal: 'rate_limited' },
+  passwordOfUser: { key: 'user', tries: 10, windowMs: QUARTER_MS, counts: isWrongPassword, refusal: 'rate_limited' },
+  passwordFormOfUser: { key: 'user', tries: 30, windowMs: QUARTER_MS, counts: wasDone, refusal: 'rate_limited' },
+  passkeyOfAddress: { key: 'network', tries: 100, windowMs: QUARTER_MS, counts: failed, refusal: 'rate_limited' },
+  passkeyInKnownBrowser: {
+    key: 'known browser',
+    tries: 20,
+    windowMs: QUARTER_MS,
+    counts: failed,
+    refusal: 'rate_limited',
+  },
+  passkeyOfUser: { key: 'user', tries: 30, windowMs: HOUR_MS, counts: wasDone, refusal: 'rate_limited' },
+  wrongKeyOfAddress: { key: 'network', tries: 100, windowMs: QUARTER_MS, counts: always, refusal: 'rate_limited' },
+  usernameOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: takesName, refusal: 'rate_limited' },
+
+  // Wrong codes of an app, and wrong recovery codes. A code counts before it is checked.
+  codeInNetwork: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
+  codeOnLink: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
+  codeInKnownBrowser: { key: 'known browser', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
+  codeInSession: { key: 'session', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
+  codeOfAccount: { key: 'user', tries: 60, windowMs: DAY_MS, refusal: 'codes_limited' },
+  recoveryCode: { key: 'user and network', tries: 10, windowMs: HOUR_MS, refusal: 'codes_limited' },
+
+  // Messages that are asked for, each purpose alone: a stranger takes the place of nothing that the user needs.
+  mailToAddress: { key: 'purpose and account', tries: 5, windowMs: HOUR_MS, refusal: 'no message' },
+  mailFromNetwork: { key: 'purpose and network', tries: 30, windowMs: HOUR_MS, refusal: 'no message' },
+  mailByUser: { key: 'purpose and user', tries: 10, windowMs: HOUR_MS, refusal: 'no message' },
+  /** Nobody has proved yet to read this address. */
+  mailToUnverified: { key: 'purpose and account', tries: 5, windowMs: DAY_MS, refusal: 'no message' },
+
+  /** Notices to an address that nobody has proved: a user of the account could flood it. */
+  notice: { key: 'account', tries: 20, windowMs: HOUR_MS, refusal: 'no message' },
+  /** One of each kind beyond those, so that nobody hides an act behind many others. */
+  noticeOfKind: { key: 'purpose and account', tries: 1, windowMs: HOUR_MS, refusal: 'no message' },
+  newBrowserNotice: { key: 'account', tries: 20, windowMs: HOUR_MS, refusal: 'no message' },
+  loginLimitNotice: { key: 'account', tries: 1, windowMs: DAY_MS, refusal: 'no message' },
+  /** The user is told of the third wrong code: so many are no slip of the finger. */
+  untoldWrongCodes: { key: 'user', tries: 2, windowMs: QUARTER_MS, refusal: 'no message' },
+  wrongCodesNotice: { key: 'user', tries: 1, windowMs: DAY_MS, refusal: 'no message' },
 } as const satisfies Record<string, Limit>
 
-export type LimitName = keyof typeof LIMITS
-export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[]
+export type AnyLimit = keyof typeof LIMITS
+type RefusedWith<Refusal> = {
+  [Name in AnyLimit]: (typeof LIMITS)[Name]['refusal'] extends Refusal ? Name : never
+}[AnyLimit]
+
+/** A limit of tries, which metrics and records name. */
+export type LimitName = RefusedWith<'rate_limited'>
+const isOfTries = (limit: AnyLimit): limit is LimitName => LIMITS[limit].refusal === 'rate_limited'
+export const LIMIT_NAMES: readonly LimitName[] = (Object.keys(LIMITS) as AnyLimit[]).filter(isOfTries)
+
+export type MessageLimitName = RefusedWith<'no message'>
+
+/**
+ * Wrong codes in a row, refused with the reason `codes_locked`. They are counted in the row of the app, since no time
+ * ends them. In browsers that the account does not know, and on the pages of links, a new password does; each place has
+ * a count of its own, so that an attacker who fills one cannot fill the other. Anywhere, a recovery code or a passkey
+ * does too (NIST SP 800-63B-4 section 3.2.2).
+ */
+export const CODES_IN_A_ROW = { anywhere: 100, browsers: 20, links: 20 } as const
 
 /** The name of a limit in metrics, records and documents: `login_of_address`. */
 export const labelOf = (limit: LimitName): string => toSnakeCase(limit)
 
-/** How many times as many tries an IPv6 /48 has as each of its /64s. */
+/** An IPv6 /48 has so many times the tries of each of its /64s. */
 export const WIDER_NETWORK_FACTOR = 10
 
-/** How many times as many tries all clients have together whose address is not known. */
+/** All clients without a known address have so many times the tries together. */
 export const UNKNOWN_NETWORK_FACTOR = 20

@@ -1,24 +1,31 @@
 import type { RootSecret } from '../lib/derived-keys.ts'
+import { createBoundedCache } from '../lib/bounded-cache.ts'
 import { readEmail } from '../lib/email-address.ts'
 import { type Clock, type MonotonicClock, monotonicClock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { createAccountKey } from './account-key.ts'
 import { type Action, type LimitedTryDeps, createAttempt } from './attempt.ts'
-import { beginOfAccount, type Counter, countersOf, countersOfLogin, type LimitedBy } from './counter.ts'
-import { createProviderStarts } from './provider-starts.ts'
-import { deleteCounters, type EntryPlace } from './try-store.ts'
+import {
+  beginOfAccount,
+  type Counter,
+  countersOf,
+  countersOfLogin,
+  createAccountKey,
+  type LimitedBy,
+} from './counter.ts'
+import { deleteCounters, type EntryPlace } from './counter-store.ts'
+import { TooManyTries } from './too-many-tries.ts'
 
 export type { LimitedBy } from './counter.ts'
 export { TooManyTries } from './too-many-tries.ts'
 
 /** A login with a password, wherever it is entered. */
 interface LoginTry extends EntryPlace {
-  /** The email, or what was entered in place of one. */
+  /** The email, or the text that was entered in place of one. */
   emailLower: string
   network: string
 }
 
-/** The limits that svc sets to what clients try, the same for all of its processes. */
+/** The limits that svc sets to tries of clients, the same for all of its processes. */
 export interface Limits {
   /**
    * Counts a try, runs `action`, and takes the try back from those of the limits whose rule (`counts`) does not apply to
@@ -26,9 +33,9 @@ export interface Limits {
    * `TooManyTries`. `unavailable` where the database cannot count.
    */
   attempt<T>(limits: readonly LimitedBy[], action: () => Promise<T>): Promise<T>
-  /** The same, while `action` begins. */
+  /** Counts while `action` begins. */
   attemptAtOnce<T>(limits: readonly LimitedBy[], action: Action<T>): Promise<T>
-  /** The same as `attempt` for a password of an account, whether or not there is one with this email. */
+  /** Counts a password of an account as `attempt` does, whether or not there is one with this email. */
   attemptLogin<T>(login: LoginTry, action: () => Promise<T>): Promise<T>
   /** Counts the start of a sign-in with a provider, in this process alone. */
   countProviderStart(network: string): void
@@ -68,7 +75,7 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
     async attemptLogin({ network, emailLower: entered, deviceHash }, action) {
       if (!enabled) return action()
       const counters = inOrder(countersOfLogin(accountOf(entered), network))
-      // What is no email may hold what no database compares, such as a NUL.
+      // A text that is no email may hold characters that no database compares, such as a NUL.
       const place = { emailLower: readEmail(entered)?.lower ?? '', deviceHash }
       return attempt({ counters, place }, onceAdmitted(action))
     },
@@ -96,3 +103,37 @@ const onceAdmitted =
     await admitted
     return action()
   }
+
+/** Bounds the memory that a flood of networks can take. */
+const KEPT_COUNTERS = 50_000
+
+interface Window {
+  count: number
+  endsAtMs: number
+}
+
+/**
+ * Counts starts of sign-ins with a provider in this process: they guess nothing, and write nothing either. Throws
+ * `TooManyTries`.
+ */
+const createProviderStarts = (clock: MonotonicClock): ((network: string) => void) => {
+  const windows = createBoundedCache<Window>(KEPT_COUNTERS)
+
+  const windowOf = (id: string): Window | undefined => {
+    const window = windows.get(id)
+    return window && window.endsAtMs > clock.elapsedMs() ? window : undefined
+  }
+
+  return (network) => {
+    const counters = countersOf(['providerOfAddress', { network }])
+    for (const { limit, id, tries } of counters) {
+      const { count, endsAtMs } = windowOf(id) ?? { count: 0, endsAtMs: 0 }
+      if (count >= tries) throw new TooManyTries(limit, endsAtMs - clock.elapsedMs())
+    }
+    for (const { id, windowMs } of counters) {
+      const window = windowOf(id)
+      if (window) window.count += 1
+      else windows.set(id, { count: 1, endsAtMs: clock.elapsedMs() + windowMs })
+    }
+  }
+}

@@ -1,20 +1,21 @@
 import { AppError } from '../lib/errors.ts'
 import type { LimitName } from './limit-table.ts'
 
-/** When to try again where a limit is filled only by tries that are still under way. */
+/** The wait where a limit is filled only by tries that are still under way. */
 const RETRY_SOON_MS = 2000
 
-const secondsOf = (waitMs: number): number => Math.max(1, Math.ceil(waitMs / 1000))
+/** The value of `Retry-After`. */
+export const retrySecondsOf = (waitMs: number): number => Math.max(1, Math.ceil(waitMs / 1000))
 
 /** A try that was refused (`rate_limited`), and the limit whose window ends last. */
 export class TooManyTries extends AppError {
   readonly limit: LimitName
-  /** What fills the limit may yet be taken back: maybe none of it counts, and nobody may be said to have failed. */
+  /** The tries that fill the limit may yet be taken back: nobody may be said to have failed. */
   readonly onlyUnderWay: boolean
 
   /** The window ends in so many milliseconds. Without them, only tries under way fill the limit. */
   constructor(limit: LimitName, waitMs?: number) {
-    const retryAfterSeconds = secondsOf(waitMs ?? RETRY_SOON_MS)
+    const retryAfterSeconds = retrySecondsOf(waitMs ?? RETRY_SOON_MS)
     super('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, { retryAfterSeconds })
     this.name = 'TooManyTries'
     this.limit = limit

@@ -1,22 +1,21 @@
-import type { CountedRow } from './try-store.ts'
+import type { CountedRow } from './counter-store.ts'
 
 /**
- * What the tries of this process are about to change. Of tries under way most succeed, and then count no longer: who is
+ * Knows the tries of this process that are under way. Most of them succeed, and then count no longer: a client that is
  * refused because of them may come back soon.
  */
 export interface UnderWay {
   /**
-   * Looks, before the counts of the database are read, and gives what tells after it how many tries that counted there
-   * were under way while they were read: those that end in between are in the one count or in the other.
+   * Counts the tries under way before the counts of the database are read. The function that it returns tells afterwards
+   * how many were under way in between: a try that has ended since is in one of the two counts.
    */
   watch(): (id: string) => number
   enter(rows: readonly CountedRow[]): void
   /**
-   * What takes the try back, if anything, is waited for by the next tries that count there; the try is under way until
-   * then.
+   * Ends a try. If it is being taken back, it stays under way until then, and the next tries that count there wait.
    */
   leave(rows: readonly CountedRow[], takenBack: Promise<void> | undefined): void
-  /** Resolves when everything that counts in any of these rows, and is to be taken back, has been. */
+  /** Resolves when every try in these rows that is being taken back has been. */
   settled(ids: readonly string[]): Promise<unknown> | undefined
 }
 

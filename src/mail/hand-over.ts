@@ -1,7 +1,10 @@
-import { compose } from './compose.ts'
+import { randomUUIDv7 } from 'node:crypto'
+import type { Clock } from '../lib/time.ts'
 import type { MailSettings } from './mail-settings.ts'
 import type { Message } from './message.ts'
+import { undecoded } from './messages/harmless.ts'
 import { createSmtpClient, type SmtpClient } from './smtp/smtp-client.ts'
+import { SmtpError, type SmtpStep } from './smtp/smtp-error.ts'
 
 /** A client of the configured server, to be closed after use. */
 export const createClient = ({ server, timeoutMs, branding }: MailSettings): SmtpClient =>
@@ -15,6 +18,7 @@ const clientNameOf = (baseUrl: string): string | undefined => {
 
 /** A message of the outbox, opened. */
 interface OpenMessage {
+  /** The id in the outbox: an attempt that is repeated has the same `Message-ID`. */
   id: string
   to: string
   message: Message
@@ -22,13 +26,72 @@ interface OpenMessage {
 
 /** Renders a message and makes one attempt to hand it over. Rejects with an `SmtpError` where that fails. */
 export const handOver = async (
-  { from, branding }: MailSettings,
+  settings: MailSettings,
   client: SmtpClient,
-  { id, to, message }: OpenMessage,
+  message: OpenMessage,
   signal?: AbortSignal,
 ): Promise<void> => {
-  const { renderMessage } = await import('./messages/render.ts')
-  const rendered = renderMessage(message, branding)
-  const source = await compose({ ...rendered, id, from, to, baseUrl: branding.baseUrl })
-  await client.send({ from: from.address, to, source }, signal)
+  const source = await compose(settings, message)
+  await client.send({ from: settings.from.address, to: message.to, source }, signal)
+}
+
+/** Writes a message as it goes over the wire: headers, text and HTML (RFC 5322, RFC 2046 section 5.1.4). */
+const compose = async ({ from, branding }: MailSettings, { id, to, message }: OpenMessage): Promise<Buffer> => {
+  const [{ renderMessage }, { default: MailComposer }] = await Promise.all([
+    import('./messages/render.ts'),
+    import('nodemailer/lib/mail-composer'),
+  ])
+  const { subject, text, html } = renderMessage(message, branding)
+  return new MailComposer({
+    from: { name: undecoded(from.name ?? ''), address: from.address },
+    to: { name: '', address: to },
+    subject: undecoded(subject),
+    text,
+    html,
+    messageId: `<${id}@${new URL(branding.baseUrl).hostname}>`,
+    // RFC 3834 section 5: no absence notice answers it.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    newline: 'win',
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+    .compile()
+    .build()
+}
+
+/** The result of a test of the server. */
+export interface MailTestResult {
+  /** Undefined: the server has taken the message. */
+  problem: string | undefined
+  /** The step that failed. */
+  step: SmtpStep | undefined
+  /** The code of the server's reply, where it refused. */
+  code: number | undefined
+}
+
+/** Sends a message that says it is a test, without the outbox. */
+export const sendTestMessage = (settings: MailSettings, clock: Clock, to: string): Promise<MailTestResult> =>
+  resultOf(settings, (client) => {
+    const message = { kind: 'test', email: to, occurredAtMs: clock.now() } as const
+    return handOver(settings, client, { id: randomUUIDv7(), to, message })
+  })
+
+/** Connects to the server and authenticates, and sends nothing. */
+export const checkServer = (settings: MailSettings): Promise<MailTestResult> =>
+  resultOf(settings, (client) => client.check())
+
+const resultOf = async (
+  settings: MailSettings,
+  work: (client: SmtpClient) => Promise<void>,
+): Promise<MailTestResult> => {
+  const client = createClient(settings)
+  try {
+    await work(client)
+    return { problem: undefined, step: undefined, code: undefined }
+  } catch (error) {
+    if (!(error instanceof SmtpError)) throw error
+    return { problem: error.message, step: error.step, code: error.code }
+  } finally {
+    await client.close()
+  }
 }

@@ -1,6 +1,6 @@
 import type { MessageBranding } from './messages/content.ts'
 
-/** Where mail is handed over, and how (RFC 8314). */
+/** The server that takes the mail, and the way to reach it (RFC 8314). */
 export interface SmtpServer {
   /** A name, or an IP address without brackets. */
   host: string

@@ -2,25 +2,19 @@ import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import { type Clock, monotonicClock } from '../lib/time.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
+import { MAX_COUNTED, type OutboxLoad } from '../storage/outbox/outbox.ts'
+import type { MailTestResult } from './hand-over.ts'
 import type { MailSettings } from './mail-settings.ts'
-import type { MailOutcome } from './mail-outcome.ts'
-import { findLatestMessages, findMailLoad, forgetClosedMessagesOf, type MailLoad } from './outbox-history-store.ts'
-import type { OutboxMessage } from './outbox-message.ts'
-import { insertMessage } from './outbox-store.ts'
-import type { MailRequest, OutgoingMessage, PrepareMessage } from './outgoing-message.ts'
-import { toNewMessage } from './preparation.ts'
-import { createRequestBound } from './request-bound.ts'
-import { createContentSealing } from './sealed-content.ts'
-import type { Sender } from './sender.ts'
-import type { MailTestResult } from './test-message.ts'
+import type { MailRequest, OutgoingMessage, PrepareMessage } from './message.ts'
+import { forgetClosedMessagesOf, type MailOutcome, mailOutbox, type OutboxMessage } from './outbox-store.ts'
+import { createContentSealing, toReadyRow } from './preparation.ts'
 
-export { MAIL_OUTCOMES, type MailOutcome } from './mail-outcome.ts'
-export type { MailRequest, OutgoingMessage } from './outgoing-message.ts'
-export type { OutboxMessage } from './outbox-message.ts'
+export type { MailRequest, OutgoingMessage } from './message.ts'
+export { MAIL_OUTCOMES, type MailOutcome, type OutboxMessage } from './outbox-store.ts'
 export type { SmtpStep } from './smtp/smtp-error.ts'
-export type { MailLoad } from './outbox-history-store.ts'
 
 /**
  * Messages to users. They are written in the transaction that causes them, and sent after the commit by one process at
@@ -41,8 +35,8 @@ export interface Mail {
   start(): Promise<void>
   /** Begins no more attempts; resolves when the running one has ended, or was aborted after `patienceMs`. */
   stop(patienceMs: number): Promise<void>
-  /** What waits to be sent; undefined while mail is off. */
-  load(): Promise<MailLoad | undefined>
+  /** The backlog; undefined while mail is off. */
+  load(): Promise<OutboxLoad | undefined>
 
   /** Sends a message that says it is a test, without the outbox. */
   sendTest(to: string): Promise<MailTestResult>
@@ -57,7 +51,7 @@ export interface Mail {
    * recipient and content were forgotten, or its link is dead.
    */
   resend(id: string): Promise<OutboxMessage>
-  /** Forgets to whom and what was sent about a user who is deleted. What still waits is sent first. */
+  /** Forgets recipients and contents of a deleted user's messages. Those that still wait are sent first. */
   forget(transaction: Transaction, userId: string): Promise<unknown>
   /** Cleanup: forgets recipient and content after a week, deletes rows after a month; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
@@ -73,15 +67,36 @@ interface MailDeps {
   /** Turns a request into a message; undefined when there is nothing to send. Called in the background. */
   prepare: PrepareMessage
   isLinkLive: (linkId: string) => Promise<boolean>
-  /** Called with what became of each message that this process has handled. */
+  /** Called with the outcome of each message that this process has handled. */
   onOutcome?: ((outcome: MailOutcome) => void) | undefined
+}
+
+const COUNT_EVERY_MS = 1000
+
+/**
+ * Whether too many messages wait for another request, counted once a second at most. The limits for one network know
+ * nothing of other networks: an attacker with many of them could fill the disk with requests. Messages about what has
+ * happened are always written.
+ */
+const createRequestBound = (clock: Clock, log: Log): ((db: Queries) => Promise<boolean>) => {
+  let countedAtMs = Number.NEGATIVE_INFINITY
+  let isFull = false
+  return async (db) => {
+    const nowMs = monotonicClock.elapsedMs()
+    if (nowMs - countedAtMs < COUNT_EVERY_MS) return isFull
+    countedAtMs = nowMs
+    const { open } = await mailOutbox.findLoad(db, clock.now())
+    isFull = open >= MAX_COUNTED
+    if (isFull) log.warn({ open }, 'mail outbox is full: requests for messages are dropped')
+    return isFull
+  }
 }
 
 export const createMail = (deps: MailDeps): Mail => {
   const { db, clock, log, rootSecret, settings, isLinkLive } = deps
   const sealing = createContentSealing(rootSecret)
-  let sender: Sender | undefined
-  const isFull = createRequestBound(log)
+  let sender: Dispatcher | undefined
+  const isFull = createRequestBound(clock, log)
 
   const requireSettings = (): MailSettings => {
     if (settings) return settings
@@ -93,7 +108,9 @@ export const createMail = (deps: MailDeps): Mail => {
 
     async write(transaction, message) {
       if (!settings) return
-      await insertMessage(transaction, toNewMessage(message, { id: randomUUIDv7(), sealing, nowMs: clock.now() }))
+      const id = randomUUIDv7()
+      const row = { id, createdAtMs: clock.now(), ...toReadyRow(message, { id, sealing }) }
+      await mailOutbox.insert(transaction, [row])
       transaction.afterCommit(() => sender?.wake())
     },
 
@@ -102,35 +119,35 @@ export const createMail = (deps: MailDeps): Mail => {
       const id = randomUUIDv7()
       const contentSealed = sealing.seal(details, id)
       const row = { id, purpose, recipient, contentSealed, expiresAtMs, createdAtMs: clock.now() }
-      // Nobody is woken up: what follows for an address that has an account must not be felt near the response.
-      await insertMessage(transaction, { ...row, userId: undefined, linkId: undefined, state: 'requested' })
+      // Nobody is woken up: the work for an address that has an account must not be felt near the response.
+      await mailOutbox.insert(transaction, [{ ...row, state: 'requested' }])
     },
 
     async start() {
       if (!settings) return
-      // Only now: neither a command nor a service without mail needs what sends.
-      const { createSender } = await import('./sender.ts')
-      sender = createSender({ ...deps, settings, sealing })
+      // The sender is loaded only now: neither a command nor a service without mail needs it.
+      const { createMailSender } = await import('./sender.ts')
+      sender = createMailSender({ ...deps, settings, sealing })
       sender.start()
     },
     stop: async (patienceMs) => sender?.stop(patienceMs),
-    load: async () => settings && findMailLoad(db, clock.now()),
+    load: async () => settings && mailOutbox.findLoad(db, clock.now()),
 
     async sendTest(to) {
-      const { sendTestMessage } = await import('./test-message.ts')
+      const { sendTestMessage } = await import('./hand-over.ts')
       return sendTestMessage(requireSettings(), clock, to)
     },
 
     async checkServer() {
-      const { checkServer } = await import('./test-message.ts')
+      const { checkServer } = await import('./hand-over.ts')
       return checkServer(requireSettings())
     },
 
-    list: (limit, isFailed) => findLatestMessages(db, limit, isFailed),
+    list: (limit, isFailed) => mailOutbox.findLatest(db, limit, isFailed),
 
     async resend(id) {
       requireSettings()
-      const { resend } = await import('./resending.ts')
+      const { resend } = await import('./history.ts')
       const message = await resend({ db, clock, isLinkLive }, id)
       sender?.wake()
       return message
@@ -138,7 +155,7 @@ export const createMail = (deps: MailDeps): Mail => {
 
     forget: forgetClosedMessagesOf,
     async deleteExpired(nowMs) {
-      const { deleteExpired } = await import('./expiry.ts')
+      const { deleteExpired } = await import('./history.ts')
       return deleteExpired(db, nowMs)
     },
   }

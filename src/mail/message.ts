@@ -1,5 +1,6 @@
 import type { KnownDevice } from '../lib/device.ts'
 import type { LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
+import type { Transaction } from '../storage/database.ts'
 
 /** A link with a token. It works once, until its time is over. */
 interface TimedLink {
@@ -8,21 +9,21 @@ interface TimedLink {
   expiresAtMs: number
 }
 
-/** What holds for every message. */
+/** The values that every message has. */
 interface About {
   /** The address of the account, or the one that the account would get. */
   email: string
-  /** When it was asked for, or when it happened. */
+  /** The time of the request, or of the event. */
   occurredAtMs: number
   /** The device of the request, where there was one. */
   device?: KnownDevice
 }
 
-/** What a message about the owner's own account tells besides: who did it, and from where. */
+/** The further values of a message about the owner's own account: who did it, and from where. */
 export interface NoticeContext extends About {
   /** `operator`: by the command line or the API. */
   by: 'user' | 'operator'
-  /** The network address of the request. Only notices name it: the one who asks for a link may be a stranger. */
+  /** The network address of the request. Only notices name it: a stranger may ask for a link. */
   address?: string
   /** A copy for the address that the account had until a short time ago. `email` is the one that it has. */
   toFormerAddress?: boolean
@@ -32,26 +33,26 @@ export interface NoticeContext extends About {
 type LinkMessage =
   | (About & TimedLink & { kind: 'reset'; by: 'user' | 'operator' })
   | (About & TimedLink & { kind: 'verify' })
-  /** To the new address, which may belong to a stranger. */
+  /** It goes to the new address, which may belong to a stranger. */
   | (About & TimedLink & { kind: 'new_email' })
   | (About & TimedLink & { kind: 'invite' })
-  /** Before the first second factor or passkey is set up in a new browser. */
+  /** It comes before the first second factor or passkey is set up in a new browser. */
   | (About & TimedLink & { kind: 'first_factor' })
-  /** Instead of `verify`, to an address that has an account. `url` is the login page. */
+  /** It replaces `verify` for an address that has an account. `url` is the login page. */
   | (About & { kind: 'account_exists'; url: string })
-  /** Instead of `new_email`, to an address that has an account. */
+  /** It replaces `new_email` for an address that has an account. */
   | (About & { kind: 'email_taken' })
-  /** Instead of `verify` or `new_email`, to an address that another account has left, and can put back. */
+  /** It replaces `verify` or `new_email` for an address that another account has left, and can put back. */
   | (About & { kind: 'email_reserved' })
-  /** To an address that nobody had confirmed, which an account has left. It may be a stranger's, so the new one is not named. */
+  /** It goes to an unconfirmed address that an account has left: maybe a stranger's, so the new one is not named. */
   | (About & { kind: 'email_left' })
-  /** By an operator, to see whether mail works. */
+  /** An operator sends it, to see whether mail works. */
   | (About & { kind: 'test' })
-  /** To the old address (`email`), when a change of address is requested, and again when it is made. */
+  /** It goes to the old address (`email`), when a change of address is requested, and again when it is made. */
   | (NoticeContext & TimedLink & { kind: 'undo'; step: 'requested' | 'changed'; newEmail: string })
 
 /**
- * What happened to an account. `NoticeContext` says when, by whom and from where. `notMe` is missing in a copy for an
+ * An event of an account. `NoticeContext` says when, by whom and from where. `notMe` is missing in a copy for an
  * address that an operator has left.
  */
 export type Notice =
@@ -62,12 +63,12 @@ export type Notice =
   /** `provider` is its label, as the operator configured it. */
   | { kind: 'provider_connected'; provider: string; notMe?: TimedLink | undefined }
   | { kind: 'provider_removed'; provider: string }
-  /** Passkeys have names, of which messages say nothing: an attacker could write to strangers with them. */
+  /** The name of a passkey stays out of messages: an attacker could write to strangers with it. */
   | { kind: 'passkey_added'; notMe?: TimedLink | undefined }
   | { kind: 'passkey_removed' }
   | { kind: 'second_factor_set_up'; notMe?: TimedLink | undefined }
   | { kind: 'second_factor_removed' }
-  /** By an operator. `codes`: there was an authenticator app. `passkeys`: how many went too. */
+  /** An operator did it. `codes`: there was an authenticator app. `passkeys`: how many went too. */
   | { kind: 'second_factor_reset'; codes: boolean; passkeys: number }
   | { kind: 'recovery_code_used'; left: number }
   | { kind: 'recovery_codes_renewed' }
@@ -76,8 +77,8 @@ export type Notice =
   | { kind: 'account_deleted' }
   /** The address of an unverified account was shown to belong to the recipient, who has the account now. */
   | { kind: 'account_taken_over' }
-  /** Too many failed logins to the account. A message that an earlier version has stored does not say which. */
-  | { kind: 'login_limited'; logins?: LimitedLoginsOfAccount }
+  /** There were too many failed logins to the account. */
+  | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; notMe?: TimedLink | undefined }
 
 export type NoticeMessage = Notice & NoticeContext
@@ -87,3 +88,31 @@ export type Message = LinkMessage | NoticeMessage
 
 export type LinkKind = LinkMessage['kind']
 export type MessageOf<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>
+
+/** A message that is ready to be sent. */
+export interface OutgoingMessage {
+  to: string
+  /** The account that the message is about. */
+  userId: string | undefined
+  message: Message
+  /** The message is not sent once this link is no longer live. */
+  linkId?: string | undefined
+  /** No attempt begins after this time: when the link ends, or 24 hours later for a notice. */
+  expiresAtMs: number
+}
+
+/**
+ * A message that was asked for by entering an address. Nothing was looked up yet, so that the response takes the
+ * same time whether or not the address has an account.
+ */
+export interface MailRequest {
+  purpose: 'reset' | 'signup' | 'new_email' | 'login_limited'
+  /** As it was entered. */
+  to: string
+  /** The values that `prepare` needs; they are sealed in the database. */
+  details: Record<string, string | undefined>
+  expiresAtMs: number
+}
+
+/** Turns a request into a message; undefined when there is nothing to send. */
+export type PrepareMessage = (transaction: Transaction, request: MailRequest) => Promise<OutgoingMessage | undefined>

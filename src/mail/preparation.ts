@@ -1,22 +1,40 @@
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { open, seal } from '../lib/secrets.ts'
 import type { Database } from '../storage/database.ts'
-import type { MailRequest, OutgoingMessage, PrepareMessage } from './outgoing-message.ts'
-import type { OutboxMessage } from './outbox-message.ts'
-import { deleteRequest, fillMessage, lockRequest, type NewMessage } from './outbox-store.ts'
-import type { ContentSealing } from './sealed-content.ts'
+import type { MailRequest, OutgoingMessage, PrepareMessage } from './message.ts'
+import { deleteRequest, lockRequest, mailOutbox, type OutboxMessage } from './outbox-store.ts'
 
-/** The row of a message that is ready to be sent. */
-export const toNewMessage = (
+/** The purpose of the key that content is sealed with. */
+const SEALING = 'mail'
+
+/** Encrypts a message, which may hold a token, with a key from the root secret, for one row alone. */
+export interface ContentSealing {
+  seal(content: object, messageId: string): string
+  /** Undefined if no known root secret has sealed it for this row, or it was forgotten. */
+  open<Content>(row: Pick<OutboxMessage, 'id' | 'contentSealed'>): Content | undefined
+}
+
+export const createContentSealing = (rootSecret: RootSecret): ContentSealing => ({
+  seal: (content, messageId) => seal(rootSecret.keys.for(SEALING), JSON.stringify(content), messageId),
+
+  open<Content>({ id, contentSealed }: Pick<OutboxMessage, 'id' | 'contentSealed'>) {
+    if (contentSealed === null) return undefined
+    const text = rootSecret.find((keys) => open(keys.for(SEALING), contentSealed, id)?.toString())
+    return text === undefined ? undefined : (JSON.parse(text) as Content)
+  },
+})
+
+/** The columns of a message that is ready to be sent. */
+export const toReadyRow = (
   { to, message, userId, linkId, expiresAtMs }: OutgoingMessage,
-  { id, sealing, nowMs }: { id: string; sealing: ContentSealing; nowMs: number },
-): NewMessage => ({
-  id,
+  { id, sealing }: { id: string; sealing: ContentSealing },
+): Partial<OutboxMessage> => ({
   purpose: message.kind,
-  userId,
+  userId: userId ?? null,
   recipient: to,
   contentSealed: sealing.seal(message, id),
-  linkId,
+  linkId: linkId ?? null,
   state: 'waiting',
-  createdAtMs: nowMs,
   expiresAtMs,
 })
 
@@ -39,15 +57,14 @@ export const createPreparation =
         await deleteRequest(transaction, requested)
         return false
       }
-      const { id, createdAtMs } = requested
-      await fillMessage(transaction, requested, toNewMessage(message, { id, sealing, nowMs: createdAtMs }))
+      await mailOutbox.settle(transaction, requested, toReadyRow(message, { id: requested.id, sealing }))
       return true
     })
 
 /** Undefined where the root secret that sealed it is gone. */
 const toRequest = (row: OutboxMessage, sealing: ContentSealing): MailRequest | undefined => {
-  const { id, recipient, contentSealed, expiresAtMs } = row
-  const details = contentSealed === null ? undefined : sealing.open<MailRequest['details']>(contentSealed, id)
+  const { recipient, expiresAtMs } = row
+  const details = sealing.open<MailRequest['details']>(row)
   if (!details || recipient === null) return undefined
   return { purpose: row.purpose as MailRequest['purpose'], to: recipient, details, expiresAtMs }
 }

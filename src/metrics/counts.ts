@@ -1,15 +1,19 @@
-import { Counter, Histogram, type Registry } from 'prom-client'
-import { AUDIT_TYPES, type AuditType } from '../audit/audit-event.ts'
-import { LIMIT_NAMES, type LimitName, labelOf } from '../limits/limit-table.ts'
-import type { RequestMetrics } from '../http/request-metrics.ts'
-import { MAIL_OUTCOMES, type MailOutcome } from '../mail/mail.ts'
-import { CODE_OUTCOMES, type CodeOutcome } from '../second-factor/code-outcome.ts'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { AUDIT_TYPES } from '../audit/audit-event.ts'
+import {
+  ASKED_FACTORS,
+  LOGIN_OUTCOMES,
+  PASSKEY_OUTCOMES,
+  PROVIDER_OUTCOMES,
+  type RequestMetrics,
+  SIGNUP_OUTCOMES,
+} from '../http/request-metrics.ts'
+import { LIMIT_NAMES, LIMITS, type LimitName, labelOf } from '../limits/limit-table.ts'
+import { MAIL_OUTCOMES } from '../mail/mail.ts'
+import { CODE_OUTCOMES } from '../second-factor/code-outcome.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
-import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/delivery-outcome.ts'
-import { createCounters } from './counters.ts'
-import { addLimitFigures } from './limit-figures.ts'
+import { DELIVERY_OUTCOMES } from '../webhooks/attempt-store.ts'
 import { createRequestDurations } from './request-durations.ts'
-import { createSignInCounts, type SignInCounts } from './sign-in-counts.ts'
 
 const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
   rotated: true,
@@ -19,102 +23,157 @@ const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
   unknown: true,
 }
 
-interface HttpCounts extends RequestMetrics {
-  /** Counts a request that a rate limit refused. */
-  countLimited: (limit: LimitName) => void
+/** A counter with one label. */
+interface CounterRow {
+  name: string
+  help: string
+  label: string
+  /** These values begin at 0, so that Prometheus sees their first event as an increase. */
+  known: readonly (string | number)[]
 }
 
-interface CoreCounts {
-  observeHash: (seconds: number) => void
-  countDelivery: (outcome: DeliveryOutcome) => void
-  countMail: (outcome: MailOutcome) => void
-  countCode: (outcome: CodeOutcome) => void
-  /** Counts what was recorded, and how often. */
-  countRecord: (type: AuditType, count: number) => void
-  /** Adds the rows that a cleanup job has deleted. */
-  countDeleted: (job: string, rows: number) => void
+/** The counters with one label, by the function that counts one event. */
+const COUNTERS = {
+  countUnreadable: {
+    name: 'svc_http_unreadable_requests_total',
+    help: 'Requests that could not be read as HTTP and were refused before any route, by status.',
+    label: 'status',
+    known: [] as number[],
+  },
+  countRefresh: {
+    name: 'svc_session_refreshes_total',
+    help: 'Session refreshes, by outcome. `reused`: a token that was replaced long ago was used again; its session was ended.',
+    label: 'outcome',
+    known: Object.keys(REFRESH_OUTCOMES),
+  },
+  countLogin: {
+    name: 'svc_logins_total',
+    help: 'Login attempts, by outcome.',
+    label: 'outcome',
+    known: LOGIN_OUTCOMES,
+  },
+  countSignup: {
+    name: 'svc_signups_total',
+    help: 'Signup attempts, by outcome.',
+    label: 'outcome',
+    known: SIGNUP_OUTCOMES,
+  },
+  countPasskey: {
+    name: 'svc_passkey_sign_ins_total',
+    help: 'Sign-ins and confirmations with a passkey, by outcome. `refused`: unknown, of another site, or too late.',
+    label: 'outcome',
+    known: PASSKEY_OUTCOMES,
+  },
+  countAskedFactor: {
+    name: 'svc_second_factors_asked_total',
+    help: 'Sign-ins that wait for a code (`code`), or for the user to set a second factor up (`set_up`).',
+    label: 'factor',
+    known: ASKED_FACTORS,
+  },
+  countCode: {
+    name: 'svc_second_factor_codes_total',
+    help: 'Entered codes of authenticator apps and recovery codes, by outcome. `limited`: not looked at.',
+    label: 'outcome',
+    known: CODE_OUTCOMES,
+  },
+  countRefusal: {
+    name: 'svc_rate_limit_refusals_total',
+    help: 'Requests that a rate limit refused, by limit.',
+    label: 'limit',
+    known: LIMIT_NAMES.map(labelOf),
+  },
+  countDelivery: {
+    name: 'svc_webhook_deliveries_total',
+    help: 'Attempts to deliver a webhook event, by outcome. `retried`: failed, and there will be another.',
+    label: 'outcome',
+    known: DELIVERY_OUTCOMES,
+  },
+  countMail: {
+    name: 'svc_mail_messages_total',
+    help: 'Messages by what became of them. `retried`: an attempt failed, and there will be another. `dropped`: there was nothing to send any more, or no account.',
+    label: 'outcome',
+    known: MAIL_OUTCOMES,
+  },
+  countRecord: {
+    name: 'svc_audit_events_total',
+    help: 'What happened, by type, as it is recorded in the database.',
+    label: 'type',
+    known: AUDIT_TYPES,
+  },
+  countDeleted: {
+    name: 'svc_housekeeping_deleted_rows_total',
+    help: 'Rows deleted because they were past their time, by chore.',
+    label: 'chore',
+    known: [] as string[],
+  },
+} satisfies Record<string, CounterRow>
+
+type Counters = {
+  [Key in keyof typeof COUNTERS]: (value: (typeof COUNTERS)[Key]['known'][number], by?: number) => void
 }
 
 /** The metrics that are counted as things happen. */
-export interface Counts extends HttpCounts, CoreCounts {}
+export interface Counts extends Omit<Counters, 'countRefusal'>, Omit<RequestMetrics, keyof Counters> {
+  /** Counts a request that a rate limit refused. */
+  countLimited: (limit: LimitName) => void
+  observeHash: (seconds: number) => void
+}
 
-export const createCounts = (registry: Registry, providers: readonly string[]): Counts => ({
-  ...createHttpCounts(registry),
-  ...createSignInCounts(registry, providers),
-  ...createCoreCounts(registry),
-  countRecord: createCounters(registry)<AuditType>(
-    'svc_audit_events_total',
-    'What happened, by type, as it is recorded in the database.',
-    'type',
-    AUDIT_TYPES,
-  ),
-})
-
-const createHttpCounts = (registry: Registry): Omit<HttpCounts, keyof SignInCounts> => {
-  const counter = createCounters(registry)
-  const countUnreadable = counter<string>(
-    'svc_http_unreadable_requests_total',
-    'Requests that could not be read as HTTP and were refused before any route, by status.',
-    'status',
-  )
+export const createCounts = (registry: Registry, providers: readonly string[]): Counts => {
+  const registers = [registry]
+  const rows = Object.entries<CounterRow>(COUNTERS).map(([key, row]) => [key, createCounter(registry, row)])
+  const { countRefusal, ...counters } = Object.fromEntries(rows) as Counters
   const refusedConnections = new Counter({
     name: 'svc_http_connections_refused_total',
     help: 'Connections that were closed unread because there were too many (SVC_MAX_CONNECTIONS).',
-    registers: [registry],
+    registers,
   })
-  const countLimited = counter(
-    'svc_rate_limit_refusals_total',
-    'Requests that a rate limit refused, by limit.',
-    'limit',
-    LIMIT_NAMES.map(labelOf),
-  )
-  addLimitFigures(registry)
-  return {
-    observeRequest: createRequestDurations(registry),
-    countRefusedConnection: () => refusedConnections.inc(),
-    countUnreadable: (status) => countUnreadable(String(status)),
-    countRefresh: counter(
-      'svc_session_refreshes_total',
-      'Session refreshes, by outcome. `reused`: a token that was replaced long ago was used again; its session was ended.',
-      'outcome',
-      Object.keys(REFRESH_OUTCOMES) as RefreshResult['outcome'][],
-    ),
-    countLimited: (limit) => countLimited(labelOf(limit)),
-  }
-}
-
-const createCoreCounts = (registry: Registry): Omit<CoreCounts, 'countRecord'> => {
-  const counter = createCounters(registry)
   const hashDurations = new Histogram({
     name: 'svc_password_hash_duration_seconds',
     help: 'Duration of a password hash, without its wait in the queue.',
     buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+    registers,
+  })
+  addLimitFigures(registry)
+  return {
+    ...counters,
+    observeRequest: createRequestDurations(registry),
+    countRefusedConnection: () => refusedConnections.inc(),
+    countLimited: (limit) => countRefusal(labelOf(limit)),
+    countProviderSignIn: createProviderCount(registry, providers),
+    observeHash: (seconds) => hashDurations.observe(seconds),
+  }
+}
+
+const createCounter = (registry: Registry, { name, help, label, known }: CounterRow) => {
+  const metric = new Counter({ name, help, labelNames: [label], registers: [registry] })
+  const children = new Map(known.map((value) => [value, metric.labels(String(value))]))
+  for (const child of children.values()) child.inc(0)
+  return (value: string | number, by = 1): void => (children.get(value) ?? metric.labels(String(value))).inc(by)
+}
+
+const createProviderCount = (
+  registry: Registry,
+  providers: readonly string[],
+): RequestMetrics['countProviderSignIn'] => {
+  const metric = new Counter({
+    name: 'svc_provider_sign_ins_total',
+    help: 'Sign-ins with a provider that came back or failed on the way there, by provider and outcome.',
+    labelNames: ['provider', 'outcome'],
     registers: [registry],
   })
-  return {
-    observeHash: (seconds) => hashDurations.observe(seconds),
-    countDelivery: counter<DeliveryOutcome>(
-      'svc_webhook_deliveries_total',
-      'Attempts to deliver a webhook event, by outcome. `retried`: failed, and there will be another.',
-      'outcome',
-      DELIVERY_OUTCOMES,
-    ),
-    countMail: counter<MailOutcome>(
-      'svc_mail_messages_total',
-      'Messages by what became of them. `retried`: an attempt failed, and there will be another. `dropped`: there was nothing to send any more, or no account.',
-      'outcome',
-      MAIL_OUTCOMES,
-    ),
-    countCode: counter<CodeOutcome>(
-      'svc_second_factor_codes_total',
-      'Entered codes of authenticator apps and recovery codes, by outcome. `limited`: not looked at.',
-      'outcome',
-      CODE_OUTCOMES,
-    ),
-    countDeleted: counter<string>(
-      'svc_housekeeping_deleted_rows_total',
-      'Rows deleted because they were past their time, by chore.',
-      'chore',
-    ),
+  for (const provider of providers) for (const outcome of PROVIDER_OUTCOMES) metric.inc({ provider, outcome }, 0)
+  return (provider, outcome) => metric.inc({ provider, outcome })
+}
+
+/** Adds the figures of all limits of tries, which never change. */
+const addLimitFigures = (registry: Registry): void => {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: ['limit'], registers: [registry] })
+  const tries = gauge('svc_rate_limit_tries', 'How many tries a limit allows within one window.')
+  const windows = gauge('svc_rate_limit_window_seconds', 'How long the window of a limit is.')
+  for (const limit of LIMIT_NAMES) {
+    const labels = { limit: labelOf(limit) }
+    tries.set(labels, LIMITS[limit].tries)
+    windows.set(labels, LIMITS[limit].windowMs / 1000)
   }
 }

@@ -2,9 +2,8 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { createServer } from '../lib/node-http.ts'
-import { readAbsoluteForm } from '../lib/request-target.ts'
-import { ignoreSocketErrors } from '../lib/socket-errors.ts'
+import { createServer, ignoreSocketErrors } from '../lib/node-http.ts'
+import { readAbsoluteForm } from '../lib/url.ts'
 
 interface MetricsListenerDeps {
   host: string

@@ -1,8 +1,8 @@
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Log } from '../lib/log.ts'
 import { type Counts, createCounts } from './counts.ts'
 import { createMetricsListener, type MetricsListener } from './listener.ts'
 import { addReadings, type MetricsSources } from './readings.ts'
-import { createRegistry, type Snapshot, takeSnapshot } from './registry.ts'
 
 interface MetricsDeps {
   version: string
@@ -15,21 +15,39 @@ interface MetricsDeps {
 
 /** The metrics of one process: what is counted as it happens, what is read at each scrape, and the listener. */
 export interface Metrics extends Counts, MetricsListener {
-  /** To be called once, before the first scrape. */
+  /** Call it once, before the first scrape. */
   readFrom(sources: MetricsSources): void
-  /** The metrics of this process, for a supervisor that adds up several. */
-  snapshot(): Promise<Snapshot>
 }
 
-/** To be imported only when metrics are on: the library takes long to load. */
+/** Import it only when metrics are on: the library takes long to load. */
 export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps): Metrics => {
-  const registry = createRegistry({ version, serving: 1 })
+  const registry = createRegistry(version)
   const { contentType } = registry
 
   return {
     ...createCounts(registry, providers),
     readFrom: (sources) => addReadings(registry, sources),
-    snapshot: () => takeSnapshot(registry),
     ...createMetricsListener({ log, host, port, contentType, read: () => registry.metrics() }),
   }
 }
+
+/** Creates the registry of this process, with the default metrics of Node.js. */
+const createRegistry = (version: string): Registry => {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  for (const name of LEFT_OUT) registry.removeSingleMetric(name)
+  const help = 'Always 1; the label says which version runs.'
+  new Gauge({ name: 'svc_build_info', help, labelNames: ['version'], registers }).set({ version }, 1)
+  new Gauge({ name: 'svc_processes', help: 'Processes that serve.', registers }).set(1)
+  return registry
+}
+
+/** Gauges whose names end in `_total`, and metrics that list every connection by a private API of Node.js. */
+const LEFT_OUT = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+]

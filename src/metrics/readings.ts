@@ -1,47 +1,88 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { QueueLoad } from '../lib/bounded-queue.ts'
-import { createDatabaseProbe, type DatabaseHealth, type DatabaseProbe } from './database-health.ts'
+import { withTimeout } from '../lib/time.ts'
+import type { PoolLoad } from '../storage/database.ts'
+import type { OutboxLoad } from '../storage/outbox/outbox.ts'
 
-/** What the gauges are read from, at each scrape. */
+/** The values that gauges show are read from these at each scrape. */
 export interface MetricsSources {
   hashQueue: () => QueueLoad
-  database: DatabaseHealth
+  requireHealthy: () => Promise<void>
+  /** Undefined with SQLite, which has no pool. */
+  poolLoad: () => PoolLoad | undefined
+  /** Undefined while webhooks are off. */
+  outbox: () => Promise<OutboxLoad | undefined>
+  /** Undefined while mail is off. */
+  mail: () => Promise<OutboxLoad | undefined>
 }
 
-interface Description {
-  name: string
-  help: string
-  /** How the values of several processes are combined: `sum` by default. */
-  aggregator?: 'sum' | 'min' | 'max'
+interface DatabaseState {
+  isUp: boolean
+  outbox?: OutboxLoad | undefined
+  mail?: OutboxLoad | undefined
 }
+
+/** A gauge of one number. Without a number it has no value. */
+type GaugeRow = [name: string, help: string, read: () => Awaitable<number | undefined>]
 
 /** Adds the metrics whose values are read at each scrape. */
-export const addReadings = (registry: Registry, { hashQueue, database }: MetricsSources): void => {
-  /** A gauge of one number. Without a number it has no value. */
-  const gauge = (description: Description, read: () => Awaitable<number | undefined>) =>
-    new Gauge({
-      aggregator: 'sum',
-      ...description,
-      registers: [registry],
-      async collect() {
-        const value = await read()
-        if (value === undefined) this.remove()
-        else this.set(value)
-      },
-    })
-
-  addHashQueue(registry, gauge, hashQueue)
+export const addReadings = (registry: Registry, sources: MetricsSources): void => {
+  const { hashQueue, poolLoad } = sources
+  const probe = createDatabaseProbe(sources)
   // The pool before the database, because the probe itself uses a connection of the pool.
-  addPool(registry, gauge, database.poolLoad)
-  addDatabase(gauge, createDatabaseProbe(database))
+  addHashRefusals(registry, hashQueue)
+  addConnections(registry, poolLoad)
+  const rows: GaugeRow[] = [
+    ['svc_password_hashes_running', 'Password hashes that run at this moment.', () => hashQueue().running],
+    ['svc_password_hashes_waiting', 'Password hashes that wait for a place.', () => hashQueue().waiting],
+    ['svc_database_operations_waiting', 'Operations that wait for a connection.', () => poolLoad()?.waiting],
+    [
+      'svc_database_up',
+      'Whether the database can be read and written: 1 or 0. Without an answer in time, 0.',
+      async () => ((await probe()).isUp ? 1 : 0),
+    ],
+    [
+      'svc_webhook_events_open',
+      'Webhook events that are neither delivered nor given up. Counted up to 10,000.',
+      async () => (await probe()).outbox?.open,
+    ],
+    [
+      'svc_webhook_oldest_due_seconds',
+      'How long the oldest due webhook event has been due; 0 if none is due.',
+      async () => overdueSeconds((await probe()).outbox),
+    ],
+    [
+      'svc_mail_messages_open',
+      'Messages that are neither sent nor given up. Counted up to 10,000.',
+      async () => (await probe()).mail?.open,
+    ],
+    [
+      'svc_mail_oldest_due_seconds',
+      'How long the oldest due message has been due; 0 if none is due.',
+      async () => overdueSeconds((await probe()).mail),
+    ],
+  ]
+  for (const row of rows) addGauge(registry, row)
 }
 
-type AddGauge = (description: Description, read: () => Awaitable<number | undefined>) => void
+const overdueSeconds = (load: OutboxLoad | undefined): number | undefined => load && load.overdueMs / 1000
 
-const addHashQueue = (registry: Registry, gauge: AddGauge, load: () => QueueLoad): void => {
-  gauge({ name: 'svc_password_hashes_running', help: 'Password hashes that run at this moment.' }, () => load().running)
-  gauge({ name: 'svc_password_hashes_waiting', help: 'Password hashes that wait for a place.' }, () => load().waiting)
+const addGauge = (registry: Registry, [name, help, read]: GaugeRow): void => {
+  const gauge = new Gauge({
+    name,
+    help,
+    registers: [],
+    async collect() {
+      const value = await read()
+      if (value === undefined) this.remove()
+      else this.set(value)
+    },
+  })
+  registry.registerMetric(gauge)
+}
+
+const addHashRefusals = (registry: Registry, load: () => QueueLoad): void => {
   const refused = new Counter({
     name: 'svc_password_hashes_refused_total',
     help: 'Password hashes that were refused because the queue was full.',
@@ -54,7 +95,7 @@ const addHashQueue = (registry: Registry, gauge: AddGauge, load: () => QueueLoad
   registry.registerMetric(refused)
 }
 
-const addPool = (registry: Registry, gauge: AddGauge, poolLoad: DatabaseHealth['poolLoad']): void => {
+const addConnections = (registry: Registry, poolLoad: MetricsSources['poolLoad']): void => {
   const connections = new Gauge({
     name: 'svc_database_connections',
     help: 'Open connections to PostgreSQL, by state.',
@@ -68,52 +109,28 @@ const addPool = (registry: Registry, gauge: AddGauge, poolLoad: DatabaseHealth['
     },
   })
   registry.registerMetric(connections)
-  const waiting = { name: 'svc_database_operations_waiting', help: 'Operations that wait for a connection.' }
-  gauge(waiting, () => poolLoad()?.waiting)
 }
 
-const addDatabase = (gauge: AddGauge, probe: DatabaseProbe): void => {
-  gauge(
-    {
-      name: 'svc_database_up',
-      help: 'Whether the database can be read and written: 1 or 0. Without an answer in time, 0.',
-      aggregator: 'min',
-    },
-    async () => ((await probe()).isUp ? 1 : 0),
-  )
-  addOutbox(gauge, async () => (await probe()).outbox, {
-    open: {
-      name: 'svc_webhook_events_open',
-      help: 'Webhook events that are neither delivered nor given up. Counted up to 10,000.',
-    },
-    due: {
-      name: 'svc_webhook_oldest_due_seconds',
-      help: 'How long the oldest due webhook event has been due; 0 if none is due.',
-    },
-  })
-  addOutbox(gauge, async () => (await probe()).mail, {
-    open: {
-      name: 'svc_mail_messages_open',
-      help: 'Messages that are neither sent nor given up. Counted up to 10,000.',
-    },
-    due: {
-      name: 'svc_mail_oldest_due_seconds',
-      help: 'How long the oldest due message has been due; 0 if none is due.',
-    },
-  })
-}
+/** The deadline is well below the ten seconds after which Prometheus gives up by default. */
+const DEADLINE_MS = 2000
 
-type Load = NonNullable<Awaited<ReturnType<DatabaseProbe>>['outbox']>
+/** Probes the database within two seconds, and never rejects; probes at the same time share one query. */
+const createDatabaseProbe = ({ requireHealthy, outbox, mail }: MetricsSources): (() => Promise<DatabaseState>) => {
+  let probing: Promise<DatabaseState> | undefined
 
-/** Every process reads the same database, so the maximum of their values is the value. */
-const addOutbox = (
-  gauge: AddGauge,
-  read: () => Promise<Load | undefined>,
-  { open, due }: Record<'open' | 'due', Description>,
-): void => {
-  gauge({ ...open, aggregator: 'max' }, async () => (await read())?.open)
-  gauge({ ...due, aggregator: 'max' }, async () => {
-    const load = await read()
-    return load && load.overdueMs / 1000
-  })
+  const probe = async (): Promise<DatabaseState> => {
+    try {
+      await requireHealthy()
+      return { isUp: true, outbox: await outbox(), mail: await mail() }
+    } catch {
+      return { isUp: false }
+    }
+  }
+
+  return () => {
+    probing ??= withTimeout(DEADLINE_MS, probe(), { isUp: false }).finally(() => {
+      probing = undefined
+    })
+    return probing
+  }
 }

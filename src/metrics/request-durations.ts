@@ -40,12 +40,10 @@ export const createRequestDurations = (registry: Registry): ObserveRequest => {
     name: NAME,
     help: HELP,
     type: 'histogram',
-    aggregator: 'sum',
     get: async () => ({
       name: NAME,
       help: HELP,
       type: 'histogram',
-      aggregator: 'sum',
       values: allSeries.flatMap(samplesOf),
     }),
   }

@@ -1,5 +1,15 @@
-import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { Proof } from '../sign-in/amr.ts'
 import type { ProviderProfile } from './profile.ts'
+import { randomUUIDv7 } from 'node:crypto'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { AppError } from '../lib/errors.ts'
+import { hmac } from '../lib/secrets.ts'
+import type { Clock } from '../lib/time.ts'
+import { leastUuidAt } from '../lib/uuid.ts'
+import { type Database, isUniqueViolation } from '../storage/database.ts'
+import { type SignInProblem, signInProblem } from './errors.ts'
+import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
+import { createSealedTokens } from '../lib/sealed-token.ts'
 
 /** A sign-in at a provider that has begun and not ended yet. */
 export interface AuthorizationFlow {
@@ -13,15 +23,14 @@ export interface AuthorizationFlow {
    * account of a link that the user has followed.
    */
   intent: 'sign_in' | 'link' | 'confirm' | 'enter'
-  /** Where the browser goes afterwards. */
   returnTo: string
   /** The signed-in user, for `link` and `confirm`. */
   userId?: string | undefined
   /** For `confirm`: `mfa` where the provider alone is not enough. */
   acr?: 'mfa' | undefined
-  /** The link, for `enter`. `proved`: the `amr` of a user who has proved the second factor of its account before. */
-  entry?: { purpose: string; token: string; proved?: readonly AuthenticationMethod[] | undefined } | undefined
-  /** What is connected at the end, where the user proves with this provider that an account is theirs. */
+  /** The link, for `enter`. `proved`: the second factor of its account, which the user has proved before. */
+  entry?: { purpose: string; token: string; proved?: Proof | undefined } | undefined
+  /** It is connected at the end, where the user proves with this provider that an account is theirs. */
   pendingLink?: PendingLink | undefined
 }
 
@@ -29,16 +38,92 @@ export type NewAuthorizationFlow = Omit<AuthorizationFlow, 'id' | 'startedAtMs'>
 
 /** A provider account that is connected to a user's account as soon as its owner proves that the account is theirs. */
 export interface PendingLink {
-  /** Of its row in `pending_links`; undefined for a link that svc sealed before there were such rows. */
-  id: string | undefined
+  /** The id of its row in `pending_links`. */
+  id: string
   profile: ProviderProfile
   userId: string
   /** The profile counts for ten minutes from then, however often the user tries. */
   profileFetchedAtMs: number
 }
 
-/** What the forms of the "link account" page bring back. */
+/** The forms of the "link account" page bring it back. */
 export interface LinkRequest {
   pendingLink: PendingLink
   returnTo: string
 }
+
+/** How long a user may take at the provider. */
+export const FLOW_LIFETIME_MS = 10 * 60_000
+
+/** The address of the callback, which holds it, must stay below what proxies accept, which is 8 kB. */
+const MAX_STATE_LENGTH = 6000
+
+/** A `state` tells about its flow. */
+export interface ReadState {
+  /** Undefined when svc did not make this state. */
+  flow: AuthorizationFlow | undefined
+  /** Why the flow must not be continued; undefined when it may be. */
+  problem: SignInProblem | undefined
+}
+
+interface AuthorizationFlowsDeps {
+  db: Database
+  clock: Clock
+  rootSecret: RootSecret
+}
+
+/**
+ * Flows between the way to a provider and the callback. All of a flow is sealed in its `state`, which only the browser
+ * that began it can bring back, once. Nonce and code verifier are derived from it and the browser's secret, and stored
+ * nowhere.
+ */
+export const createAuthorizationFlows = ({ db, clock, rootSecret }: AuthorizationFlowsDeps) => {
+  const lifetimeMs = FLOW_LIFETIME_MS
+  const tokens = createSealedTokens<AuthorizationFlow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
+
+  return {
+    /** Makes the `state` of a new flow; `invalid_request` when it gets too long. */
+    begin(newFlow: NewAuthorizationFlow, browserSecret: string): { flow: AuthorizationFlow; state: string } {
+      const flow = { ...newFlow, id: randomUUIDv7(), startedAtMs: clock.now() }
+      const state = tokens.seal(flow, browserSecret)
+      if (state.length > MAX_STATE_LENGTH) throw returnToTooLong()
+      return { flow, state }
+    },
+
+    /** Always the same for a flow and its browser, also when the root secret was rotated after `state` was sealed. */
+    secretsOf({ id }: AuthorizationFlow, state: string, browserSecret: string) {
+      const keys = tokens.keysOf(state) ?? rootSecret.keys
+      return {
+        nonce: hmac(keys.for('oauth nonce'), `${id} ${browserSecret}`, 'base64url'),
+        codeVerifier: hmac(keys.for('oauth code verifier'), `${id} ${browserSecret}`, 'base64url'),
+      }
+    },
+
+    /** Reads a state without consuming it. The flow is there with its problem, so that its `returnTo` is not lost. */
+    readState(state: string | undefined, provider: string, browserSecret: string | undefined): ReadState {
+      const opened = tokens.open(state, browserSecret)
+      // A state for another provider must not be accepted: a mix-up attack (RFC 9700 section 4.4).
+      const isOfProvider = opened?.content.provider === provider
+      return { flow: opened?.content, problem: isOfProvider ? opened.problem : 'unreadable' }
+    },
+
+    /** `invalid_request` when this flow has ended before. */
+    async consumeState({ id }: AuthorizationFlow): Promise<void> {
+      try {
+        await insertUsedState(db, id)
+      } catch (error) {
+        throw isUniqueViolation(error, 'used_oauth_states.id') ? signInProblem('used', error) : error
+      }
+    },
+
+    /** Deletes the marks of flows that can no longer come back; resolves to how many. */
+    deleteExpired: (nowMs: number): Promise<number> => deleteUsedStatesBefore(db, leastUuidAt(nowMs - 2 * lifetimeMs)),
+  }
+}
+
+const returnToTooLong = (): AppError =>
+  new AppError(
+    'invalid_request',
+    'The address to return to (return_to) is too long to be taken to a provider and back.',
+    { field: 'return_to' },
+  )

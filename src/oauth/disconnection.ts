@@ -17,7 +17,7 @@ interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthenticat
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
   recordEvent: RecordEvent
-  /** What people call a provider. */
+  /** Gives the name that people have for a provider. */
   labelOf: (provider: string) => string
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]
@@ -26,7 +26,7 @@ interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthenticat
   hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
 }
 
-/** What an operator has disconnected from an account. */
+/** An operator has disconnected these from an account. */
 export interface Disconnection {
   disconnected: Identity[]
   endedSessions: number
@@ -69,6 +69,9 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
   }
 
   return {
+    hasConnection: async (queries: Queries, userId: string): Promise<boolean> =>
+      canSignInBy(await findIdentitiesOfUser(queries, userId)),
+
     async listIdentities(userId: string, canUsePassword: boolean): Promise<LinkedIdentity[]> {
       const identities = await findIdentitiesOfUser(db, userId)
       const needsNone = canUsePassword || (identities.length > 0 && (await deps.hasPasskey(db, userId)))

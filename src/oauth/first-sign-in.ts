@@ -21,13 +21,12 @@ export interface FirstSignInDeps extends Pick<Ownership, 'enterInvited'> {
 /** Creates an account under the limit of signups, or throws `rate_limited`. */
 type LimitSignup = (signUp: () => Promise<void>) => Promise<void>
 
-/** Who signs in. */
 export interface FirstSigner {
   limitSignup: LimitSignup
   caller: Caller
 }
 
-/** What gives users of a provider their account when they come for the first time. */
+/** Gives users of a provider their account when they come for the first time. */
 export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent }: FirstSignInDeps) => {
   const connect = async (transaction: Transaction, profile: ProviderProfile, userId: string, caller: Caller) => {
     const identity = newIdentity(profile, userId, clock.now())

@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import { type Queries, columnsOf, insertRow, type TableRow } from '../storage/database.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
 
 /** A connection between a provider account and a user. */
@@ -15,15 +15,7 @@ export interface Identity {
   createdAtMs: number
 }
 
-export interface IdentityRow {
-  id: string
-  user_id: string
-  provider: string
-  issuer: string
-  subject: string
-  email: string | null
-  created_at: number
-}
+export type IdentityRow = TableRow<'identities'>
 
 export const toIdentity = (row: IdentityRow): Identity => ({
   id: row.id,
@@ -35,7 +27,17 @@ export const toIdentity = (row: IdentityRow): Identity => ({
   createdAtMs: row.created_at,
 })
 
-export const IDENTITY_COLUMNS = 'id, user_id, provider, issuer, subject, email, created_at'
+export const toIdentityRow = (identity: Identity): IdentityRow => ({
+  id: identity.id,
+  user_id: identity.userId,
+  provider: identity.provider,
+  issuer: identity.issuer,
+  subject: identity.subject,
+  email: identity.email ?? null,
+  created_at: identity.createdAtMs,
+})
+
+export const IDENTITY_COLUMNS = columnsOf('identities')
 
 /** The connection of a provider account, which issuer and subject identify. */
 export const findIdentity = async (
@@ -68,16 +70,7 @@ export const findIdentitiesOfUser = async (db: Queries, userId: string): Promise
  * `identities.subject` when the provider account is connected already, to any user.
  */
 export const insertIdentity = async (db: Queries, identity: Identity): Promise<number> => {
-  const inserted = await db.run(
-    `INSERT INTO identities (${IDENTITY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    identity.id,
-    identity.userId,
-    identity.provider,
-    identity.issuer,
-    identity.subject,
-    identity.email ?? null,
-    identity.createdAtMs,
-  )
+  const inserted = await insertRow(db, 'identities', toIdentityRow(identity))
   await updateUpdatedAt(db, identity.userId, identity.createdAtMs)
   return inserted
 }

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { findAll, inPieces, rowPlaceholders } from '../lib/sql-values.ts'
+import { findAll, inPieces } from '../lib/sql-values.ts'
 import { uuidAfter } from '../lib/uuid.ts'
-import type { Queries } from '../storage/database.ts'
-import { IDENTITY_COLUMNS, type Identity, type IdentityRow, toIdentity } from './identity-store.ts'
+import { insertRows, type Queries } from '../storage/database.ts'
+import { IDENTITY_COLUMNS, type Identity, type IdentityRow, toIdentity, toIdentityRow } from './identity-store.ts'
 
-/** What identifies an account at a provider. */
+/** Issuer and subject identify an account at a provider. */
 type ProviderAccount = Pick<Identity, 'issuer' | 'subject'>
 
 /** The provider accounts with one of these subjects that are connected to any user. */
@@ -32,18 +32,10 @@ export const insertIdentities = async (
   nowMs: number,
 ): Promise<void> => {
   const ids = idsInOrder(identities)
-  for (const piece of inPieces(identities.map((identity, index) => ({ ...identity, id: ids[index] ?? '' })))) {
-    const values = piece.flatMap(({ id, userId, provider, issuer, subject, email }) => [
-      id,
-      userId,
-      provider,
-      issuer,
-      subject,
-      email ?? null,
-      nowMs,
-    ])
-    await db.run(`INSERT INTO identities (${IDENTITY_COLUMNS}) VALUES ${rowPlaceholders(piece.length, 7)}`, ...values)
-  }
+  const rows = identities.map((identity, index) =>
+    toIdentityRow({ ...identity, id: ids[index] ?? '', createdAtMs: nowMs }),
+  )
+  for (const piece of inPieces(rows)) await insertRows(db, 'identities', piece)
 }
 
 /** The connections of the users from one id up to another, in the order of the users. */

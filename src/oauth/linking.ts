@@ -3,12 +3,27 @@ import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-
 import type { Transaction } from '../storage/database.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import type { Ownership } from '../accounts/ownership.ts'
-import { lockUserToChange } from '../accounts/user-store.ts'
+import { lockUserToChange, findUserById } from '../accounts/user-store.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
 import { type ConnectDeps, type Connection, createConnect, isLinked } from './connect.ts'
 import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
-import { createVerifyIfSame } from './verified-by-provider.ts'
+
+/**
+ * Marks the email of an account as verified where a provider has verified the same one. The user, whose row the
+ * transaction has locked, has proved the account in another way: by a session, or by the connection of the provider.
+ */
+export const createVerifyIfSame =
+  (markVerified: Ownership['markVerified']) =>
+  async (
+    transaction: Transaction,
+    { email, emailVerified }: ProviderProfile,
+    userId: string,
+    caller: Caller,
+  ): Promise<void> => {
+    const user = await findUserById(transaction, userId)
+    if (emailVerified && email?.lower === user?.emailLower) await markVerified(transaction, userId, caller)
+  }
 
 export interface LinkingDeps
   extends Pick<SessionRules, 'requireSession'>,
@@ -23,7 +38,7 @@ export interface LinkingDeps
   consume: (transaction: Transaction, pendingLink: PendingLink, browserSecret: string) => Promise<boolean>
 }
 
-/** What proves that an account is the user's. */
+/** Proves that an account is the user's. */
 export interface AccountProof {
   grant: SignInGrant
   /** More work for the transaction that connects. */

@@ -7,33 +7,38 @@ import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-
 import type { Database, Queries } from '../storage/database.ts'
 import type { EmailDomains } from '../accounts/fields.ts'
 import type { Notify } from '../accounts/account-notice.ts'
-import type { ProviderProof } from '../accounts/provider-proof.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import type { Ownership } from '../accounts/ownership.ts'
 import type { HasPassword } from '../accounts/authentication.ts'
 import type { Users } from '../accounts/accounts.ts'
-import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
+import {
+  type AuthorizationFlow,
+  type LinkRequest,
+  type NewAuthorizationFlow,
+  type PendingLink,
+  createAuthorizationFlows,
+  FLOW_LIFETIME_MS,
+  type ReadState,
+} from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
-import type { ExistingAccount } from './existing-account.ts'
+import type { ExistingAccount, SignInResult } from './sign-in.ts'
 import type { AccountProof } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
+import type { OfferedProvider } from './connect.ts'
 import type { ProviderProfile } from './profile.ts'
 import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
 import type { FirstSigner } from './first-sign-in.ts'
 import { createProviderFactor, type ProviderFactor } from './provider-factor.ts'
-import type { SignInResult } from './sign-in.ts'
-import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
 export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 export type { Disconnection, LinkedIdentity } from './disconnection.ts'
-export type { ExistingAccount } from './existing-account.ts'
+export type { ExistingAccount } from './sign-in.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
-export { amrOf } from './provider-factor.ts'
 export type { ProviderProfile } from './profile.ts'
-export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
+export { FLOW_LIFETIME_MS, type ReadState } from './authorization-flow.ts'
 
 /** Sign-in with external providers. `browserSecret`, in a cookie, binds states and link requests to one browser. */
 export interface OAuth {
@@ -44,7 +49,7 @@ export interface OAuth {
   issuerOf(provider: string): string | undefined
 
   // To a provider and back.
-  /** Where to send the browser; `unavailable` when the provider does not answer. */
+  /** Resolves to the address to send the browser to; `unavailable` when the provider does not answer. */
   begin(flow: NewAuthorizationFlow, browserSecret: string): Promise<URL>
   /** The flow of a callback's `state`, and why it must not be continued. */
   readState(state: string | undefined, provider: string, browserSecret: string | undefined): ReadState
@@ -60,13 +65,13 @@ export interface OAuth {
   signInAs(profile: ProviderProfile, userId: string): Promise<SignInGrant>
 
   // Linking an account with the same email, once its owner has proved that it is theirs.
-  /** What can prove it; `conflict` when the account no longer exists. */
+  /** Finds what can prove it; `conflict` when the account no longer exists. */
   requireAccount(userId: string): Promise<ExistingAccount>
   createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink>
   sealLinkRequest(request: LinkRequest, browserSecret: string): string
   /** Whether it was not used yet, from this browser. */
   isPending(pendingLink: PendingLink, browserSecret: string): Promise<boolean>
-  /** Where a provider is named, a request for another one is `unreadable`. */
+  /** If a provider is named, a request for another one is `unreadable`. */
   readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
   /** The grant proves the account; undefined when it is no longer valid. */
   linkPending(pendingLink: PendingLink, browserSecret: string, proof: AccountProof): Promise<SignInGrant | undefined>
@@ -75,7 +80,9 @@ export interface OAuth {
 
   // The connections of an account.
   /** For an account that the user proves in another way: `use` may connect the provider account to it. */
-  offer<T>(profile: ProviderProfile, caller: Caller, use: (proof: ProviderProof) => Promise<T>): Promise<T>
+  offer<T>(profile: ProviderProfile, caller: Caller, use: (offered: OfferedProvider) => Promise<T>): Promise<T>
+  /** Whether the user is connected to a provider that is configured. */
+  hasConnection(queries: Queries, userId: string): Promise<boolean>
   link(profile: ProviderProfile, session: OwnSession, caller: Caller): Promise<void>
   /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
   unlink(identityId: string, session: OwnSession, caller: Caller): Promise<string>
@@ -126,7 +133,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   )
 
   const loadSignIns = once(async (): Promise<ProviderSignIns> => {
-    const { createProviderSignIns } = await import('./provider-sign-ins.ts')
+    const { createProviderSignIns } = await import('./sign-in.ts')
     return createProviderSignIns({ ...deps, ...pendingLinks, factorOf, labelOf, providerNames })
   })
   const { requireLinkedProvider, ...signIns } = signInsOnDemand(loadSignIns)

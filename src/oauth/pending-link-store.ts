@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import { insertRow, type Queries } from '../storage/database.ts'
 
 /** A row of `pending_links`. Times in milliseconds since 1970. */
 export interface PendingLinkRow {
@@ -17,14 +17,13 @@ const MAX_OF_USER = 20
 
 /** Call it within a transaction: beyond the maximum for one user, the oldest rows are deleted. */
 export const insertPendingLink = async (db: Queries, link: PendingLinkRow): Promise<void> => {
-  await db.run(
-    'INSERT INTO pending_links (id, user_id, browser, content, expires_at) VALUES (?, ?, ?, ?, ?)',
-    link.id,
-    link.userId,
-    link.browser,
-    link.content,
-    link.expiresAtMs,
-  )
+  await insertRow(db, 'pending_links', {
+    id: link.id,
+    user_id: link.userId,
+    browser: link.browser,
+    content: link.content,
+    expires_at: link.expiresAtMs,
+  })
   await db.run(
     `DELETE FROM pending_links WHERE user_id = ? AND id NOT IN
        (SELECT id FROM pending_links WHERE user_id = ? ORDER BY id DESC LIMIT ${MAX_OF_USER})`,

@@ -14,7 +14,6 @@ import {
   type PendingLinkRow,
 } from './pending-link-store.ts'
 import type { ProviderProfile } from './profile.ts'
-import { linkRequestFromSealed, linkRequestToSealed, type SealedLinkRequest } from './sealed-content.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 
 interface PendingLinksDeps {
@@ -36,7 +35,7 @@ export type ReadLinkRequest =
  */
 export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: PendingLinksDeps) => {
   const purpose = 'oauth pending identity'
-  const tokens = createSealedTokens<SealedLinkRequest>({ rootSecret, clock, purpose, lifetimeMs })
+  const tokens = createSealedTokens<LinkRequest>({ rootSecret, clock, purpose, lifetimeMs })
 
   const isExpired = ({ profileFetchedAtMs }: PendingLink): boolean => profileFetchedAtMs + lifetimeMs <= clock.now()
 
@@ -55,20 +54,18 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
 
     /** Whether the link has its row, from this browser; deletes the row in the transaction that acts on it. */
     consume: async (transaction: Queries, pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
-      pendingLink.id !== undefined &&
       (await consumePendingLink(transaction, rowOf(pendingLink, browserSecret), clock.now())) === 1,
 
     /** Whether the link has its row: it was not used, and no later ones have displaced it. */
     isPending: async (pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
-      pendingLink.id !== undefined && hasPendingLink(db, rowOf(pendingLink, browserSecret), clock.now()),
+      hasPendingLink(db, rowOf(pendingLink, browserSecret), clock.now()),
 
-    sealLinkRequest: (request: LinkRequest, browserSecret: string): string =>
-      tokens.seal(linkRequestToSealed(request), browserSecret),
+    sealLinkRequest: (request: LinkRequest, browserSecret: string): string => tokens.seal(request, browserSecret),
 
     readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest {
       const opened = tokens.open(token, browserSecret)
       if (!opened) return { problem: 'unreadable' }
-      const request = linkRequestFromSealed(opened.content)
+      const request = opened.content
       const { pendingLink } = request
       if (provider !== undefined && pendingLink.profile.provider !== provider) return { problem: 'unreadable' }
       const problem = opened.problem ?? (isExpired(pendingLink) ? 'expired' : undefined)
@@ -88,12 +85,8 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-const rowOf = (
-  { id = '', userId, profile }: PendingLink,
-  browserSecret: string,
-): Omit<PendingLinkRow, 'expiresAtMs'> => {
+const rowOf = ({ id, userId, profile }: PendingLink, browserSecret: string): Omit<PendingLinkRow, 'expiresAtMs'> => {
   const { provider, issuer, subject, email, emailVerified } = profile
-  // Persistent like the keys inside a sealed token: another version of svc must compute the same hash.
   const content = JSON.stringify([provider, issuer, subject, email?.lower ?? null, emailVerified])
   return { id, userId, browser: sha256(browserSecret), content: sha256(content) }
 }

@@ -4,7 +4,7 @@ import { emailProblem, signInProblem } from './errors.ts'
 import type { Identity } from './identity-store.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 
-/** What a provider says about its user, checked and in one form for all providers. */
+/** A provider says this about its user; it is checked, and has one form for all providers. */
 export interface ProviderProfile {
   /** The provider's name in the settings. */
   provider: string
@@ -39,7 +39,7 @@ export const newIdentity = (
   createdAtMs: nowMs,
 })
 
-/** What a provider says about a user (OpenID Connect Core section 5.1); nothing is known of the values' types. */
+/** A provider makes claims about a user (OpenID Connect Core section 5.1); nothing is known of the values' types. */
 export type Claims = Record<string, unknown>
 
 /** OpenID Connect Core section 2: at most 255 characters of ASCII. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/time.ts'
-import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { Proof } from '../sign-in/amr.ts'
 import type { ProviderProfile } from './profile.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 
@@ -9,13 +9,19 @@ import type { ProviderSettings } from './providers/presets.ts'
  */
 export type ProviderFactor = 'asked' | 'spared' | 'proved'
 
-/** As long as a sign-in counts as recent. */
+/** A sign-in counts as recent for as long. */
 const FRESH_MS = 600_000
 
 interface ProviderFactorDeps {
   clock: Clock
   providers: readonly Pick<ProviderSettings, 'name' | 'secondFactor'>[]
 }
+
+/** Says whether the operator trusts a provider with the second factor. */
+export const trustsFactor =
+  (providers: ProviderFactorDeps['providers']) =>
+  (name: string): boolean =>
+    providers.some((provider) => provider.name === name && provider.secondFactor === 'trusted')
 
 export const createProviderFactor =
   ({ clock, providers }: ProviderFactorDeps) =>
@@ -26,5 +32,8 @@ export const createProviderFactor =
     return setting === 'claims' && isFresh ? 'proved' : 'asked'
   }
 
-export const amrOf = (factor: ProviderFactor): readonly AuthenticationMethod[] =>
-  factor === 'proved' ? ['fed', 'mfa'] : ['fed']
+export type ProviderProof = Extract<Proof, 'provider' | 'provider_with_factor'>
+
+/** Names the proof that a sign-in with the provider is. */
+export const proofOfProvider = (factor: ProviderFactor): ProviderProof =>
+  factor === 'proved' ? 'provider_with_factor' : 'provider'

@@ -2,7 +2,7 @@ import type { SignInProblem } from './errors.ts'
 
 type Account = 'none' | 'active' | 'disabled'
 
-/** What decides about a sign-in with a provider. */
+/** These facts decide about a sign-in with a provider. */
 export interface SignInFacts {
   /** The account that the provider account is connected to. */
   connectedAccount: Account
@@ -47,7 +47,7 @@ const POLICY: readonly (readonly [when: Partial<SignInFacts>, outcome: SignInOut
   [{ signup: 'open' }, 'create_account'],
 ]
 
-/** What happens when a user comes back from a provider. */
+/** Decides what happens when a user comes back from a provider. */
 export const decideSignIn = (facts: SignInFacts): SignInOutcome =>
   POLICY.find(([when]) => fits(facts, when))?.[1] ?? 'signup_closed'
 

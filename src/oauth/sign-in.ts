@@ -4,19 +4,73 @@ import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { findUserByEmail, findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
 import type { EmailDomains } from '../accounts/fields.ts'
 import type { Ownership } from '../accounts/ownership.ts'
+import { amrOf } from '../sign-in/amr.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
-import type { ExistingAccount } from './existing-account.ts'
 import { createFirstSignIn, type FirstSigner, type FirstSignInDeps } from './first-sign-in.ts'
-import { findIdentity, type Identity, lockIdentity } from './identity-store.ts'
+import { findIdentity, type Identity, lockIdentity, findIdentitiesOfUser } from './identity-store.ts'
 import type { ProviderProfile } from './profile.ts'
-import { createVerifyIfSame } from './verified-by-provider.ts'
-import { amrOf, type ProviderFactor } from './provider-factor.ts'
+import { createVerifyIfSame, createLinking, type LinkingDeps } from './linking.ts'
+import { type ProviderFactor, proofOfProvider } from './provider-factor.ts'
 import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
+import type { Database } from '../storage/database.ts'
+import type { HasPassword } from '../accounts/authentication.ts'
+import { createOffer } from './connect.ts'
+
+/** An account with the email of a user who comes from this provider for the first time. */
+export interface ExistingAccount {
+  userId: string
+  email: string
+  hasPassword: boolean
+  /** The providers by which the owner can prove that the account is theirs. */
+  providers: string[]
+  /** Nobody has ever proved to own the address: an attacker may have registered it before its owner came. */
+  isEmailUnverified: boolean
+}
+
+export interface ExistingAccountsDeps {
+  db: Database
+  /** Names of the providers that are configured now. */
+  providerNames: readonly string[]
+  hasPassword: HasPassword
+}
+
+/** Finds what can prove that an account is a user's. */
+const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAccountsDeps) => {
+  /** `forbidden` when the account is disabled. */
+  const describeAccount = async (account: UserRecord): Promise<ExistingAccount> => {
+    if (account.disabled) throw signInProblem('disabled')
+    const identities = await findIdentitiesOfUser(db, account.id)
+    return {
+      userId: account.id,
+      email: account.email,
+      hasPassword: hasPassword(account),
+      providers: providerNames.filter((name) => identities.some(({ provider }) => provider === name)),
+      isEmailUnverified: account.emailVerifiedAtMs === undefined,
+    }
+  }
+
+  const requireAccount = async (userId: string): Promise<ExistingAccount> => {
+    const account = await findUserById(db, userId)
+    if (!account) throw signInProblem('no_proof')
+    return describeAccount(account)
+  }
+
+  return {
+    describeAccount,
+    requireAccount,
+
+    /** `invalid_request` when this provider cannot prove the account. */
+    async requireLinkedProvider(provider: string, userId: string): Promise<void> {
+      const { providers } = await requireAccount(userId)
+      if (!providers.includes(provider)) throw signInProblem('unreadable')
+    },
+  }
+}
 
 export interface SignInDeps extends FirstSignInDeps {
   signupOpen: boolean
   emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
-  /** What can prove that an account is the user's. */
+  /** Finds what can prove that an account is the user's. */
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
   markVerified: Ownership['markVerified']
   factorOf: (profile: ProviderProfile) => ProviderFactor
@@ -72,7 +126,7 @@ export const createSignIn = (deps: SignInDeps) => {
 
   const grantOf = (profile: ProviderProfile, { identity }: Connection) => ({
     ...grantBy(identity),
-    amr: amrOf(deps.factorOf(profile)),
+    amr: amrOf(proofOfProvider(deps.factorOf(profile))),
   })
 
   const { tryToCreateAccount, tryToEnter } = createFirstSignIn(deps)
@@ -141,3 +195,13 @@ const grantBy = ({ id, userId, provider }: Identity): Omit<SignInGrant, 'authent
     return user !== undefined && !user.disabled && (await lockIdentity(transaction, id, userId))
   },
 })
+
+type ProviderSignInsDeps = ExistingAccountsDeps & Omit<SignInDeps, 'describeAccount'> & Omit<LinkingDeps, 'signInAs'>
+
+/** Serves users who come back from a provider. */
+export const createProviderSignIns = (deps: ProviderSignInsDeps) => {
+  const existingAccounts = createExistingAccounts(deps)
+  const signIns = createSignIn({ ...deps, ...existingAccounts })
+  const linking = createLinking({ ...deps, ...signIns })
+  return { ...existingAccounts, ...signIns, ...linking, offer: createOffer(deps) }
+}

@@ -1,67 +1,60 @@
-import { createAccountPage } from './account.ts'
-import { createFirstFactorPage, type FirstFactorView } from './first-factor.ts'
-import { createFrame, type Frame, type FrameSettings } from './frame.ts'
-import { createLinkAccountPage } from './link-account.ts'
-import { createLoginCodePage, type LoginCodeView } from './login-code.ts'
-import { createLoginEnrolPage, type LoginEnrolView } from './login-enrol.ts'
-import { createLoginPage } from './login.ts'
-import { createLogoutPage } from './logout.ts'
-import { createProviderProblemPage } from './provider-problem.ts'
-import { createReauthenticationPage, createStepUpImpossiblePage } from './reauthentication.ts'
+import { createAccountPage } from './account/account-page.ts'
+import type { AccountView } from './account/account-view.ts'
 import {
+  type ReauthenticationView,
+  createReauthenticationPage,
+  createStepUpImpossiblePage,
+} from './account/reauthentication-page.ts'
+import {
+  type NewEmailView,
+  type UndoEmailView,
+  type UndoWaitsView,
+  createNewEmailConfirmedPage,
+  createNewEmailPage,
+  createNewEmailTakenPage,
+  createUndoEmailPage,
+  createUndoWaitsPage,
+} from './links/email-pages.ts'
+import { type InvitationView, createInvitationPage } from './links/invitation-page.ts'
+import { type NotMeView, createNotMePage } from './links/not-me-page.ts'
+import { type OtherWaysInView, createOtherWaysInPage } from './links/other-ways-in-page.ts'
+import {
+  type ForgotPasswordView,
+  type ResetPasswordView,
   createForgotPasswordPage,
   createForgotWithoutMailPage,
   createLinkSentPage,
-} from './recovery/forgot-password.ts'
-import type { NewEmailView, UndoEmailView, UndoWaitsView } from './recovery/email-views.ts'
-import { createNewEmailConfirmedPage, createNewEmailPage, createNewEmailTakenPage } from './recovery/new-email.ts'
-import { createNotMePage } from './recovery/not-me.ts'
-import { createInvitationPage } from './recovery/invitation.ts'
-import { createOtherWaysInPage } from './recovery/other-ways-in.ts'
-import { createResetPasswordPage } from './recovery/reset-password.ts'
-import { createUndoEmailPage, createUndoWaitsPage } from './recovery/undo-email.ts'
-import { createVerificationPages, type VerificationPages } from './recovery/verification-pages.ts'
-import type {
-  ForgotPasswordView,
-  NotMeView,
-  InvitationView,
-  OtherWaysInView,
-  ResetPasswordView,
-} from './recovery/views.ts'
+  createResetPasswordPage,
+} from './links/password-pages.ts'
+import { type VerificationPages, createVerificationPages } from './links/verification-pages.ts'
+import { type LoginView, createLoginPage } from './login/login-page.ts'
+import { type RedirectLoopView, createRedirectLoopPage } from './login/redirect-loop-page.ts'
+import { type WelcomeView, createWelcomePage } from './login/welcome-page.ts'
+import { type LogoutView, createLogoutPage } from './logout/logout-page.ts'
+import { type LinkAccountView, createLinkAccountPage } from './providers/link-account-page.ts'
+import { type ProviderProblemView, createProviderProblemPage } from './providers/provider-problem-page.ts'
 import {
+  type LoginCodeView,
+  type LoginEnrolView,
+  createLoginCodePage,
+  createLoginEnrolPage,
+} from './sign-in-code/code-page.ts'
+import { type FirstFactorView, createFirstFactorPage } from './sign-in-code/first-factor-page.ts'
+import {
+  type RecoveryCodesView,
+  type SecondFactorView,
   createRecoveryCodesFile,
   createRecoveryCodesPage,
   createSecondFactorPage,
-} from './second-factor/second-factor.ts'
-import type { RecoveryCodesView, SecondFactorView } from './second-factor/views.ts'
-import { createRedirectLoopPage } from './redirect-loop.ts'
-import { createSignupPage } from './signup.ts'
-import { createWelcomePage } from './welcome.ts'
-import type {
-  AccountView,
-  LinkAccountView,
-  LoginView,
-  LogoutView,
-  ProviderProblemView,
-  ReauthenticationView,
-  RedirectLoopView,
-  SignupView,
-  WelcomeView,
-} from './views.ts'
+} from './sign-in-code/second-factor-page.ts'
+import { type SignupView, createSignupPage } from './signup/signup-page.ts'
+import { type Frame, type FrameSettings, createFrame } from './site/frame.ts'
 
-export { type AccountDone, isAccountDone, type SectionId } from './account-done.ts'
-export { shownActivity } from './activity-texts.ts'
-export type { ActivityView } from './activity-view.ts'
-export type { Asset } from './assets.ts'
-export type { FirstFactorView } from './first-factor.ts'
-export type * from './passkey-views.ts'
-export type { LoginCodeView } from './login-code.ts'
-export type * from './recovery/email-views.ts'
-export type * from './recovery/verification-views.ts'
-export type * from './recovery/views.ts'
-export type * from './second-factor/views.ts'
-export type * from './views.ts'
-export { isFieldProblem } from './views.ts'
+export { type AccountDone, isAccountDone, type SectionId } from './site/account-done.ts'
+export { shownActivity } from './account/account-activity.ts'
+export type { Asset } from './site/assets.ts'
+export type { FirstFactorView } from './sign-in-code/first-factor-page.ts'
+export type { LoginCodeView } from './sign-in-code/code-page.ts'
 
 /** All pages. Each function takes a view and returns a whole document. */
 export interface Pages extends Frame, VerificationPages {

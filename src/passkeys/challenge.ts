@@ -12,7 +12,7 @@ export const CHALLENGE_LIFETIME_MS = 5 * 60_000
 /** Signing in, or adding a passkey. A challenge for one is none for the other. */
 type Purpose = 'sign_in' | 'register'
 
-/** The content of a challenge, as JSON. Its keys never change: one may be under way during an upgrade. */
+/** The content of a challenge, as JSON. */
 interface SealedChallenge {
   id: string
   purpose: Purpose

@@ -3,6 +3,7 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { OwnSession, SessionRules } from '../sessions/sign-in-grant.ts'
+import { amrOf } from '../sign-in/amr.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
@@ -22,14 +23,14 @@ export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthen
   hasPassword: HasPassword
   /** Whether the user can sign in with a provider that is configured. */
   hasProvider: (queries: Queries, userId: string) => Promise<boolean>
-  /** Where nothing is left that they could stand for. */
+  /** Deletes recovery codes if nothing is left that they could stand for. */
   deleteUselessRecoveryCodes: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
 /** `removable` is false for the last way to sign in. */
 export type OwnPasskey = Passkey & { removable: boolean }
 
-/** What users do with their passkeys while they are signed in. Each change needs a recent sign-in. */
+/** Users list and change their passkeys while they are signed in. Each change needs a recent sign-in. */
 export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
   const { db, clock, applySecurityEvent, notify, recordEvent, requireRecentAuthentication } = deps
 
@@ -51,12 +52,12 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       return passkeys.map((passkey) => ({ ...passkey, removable }))
     },
 
-    add: (session: OwnSession, { apply, amr }: CheckedRegistration, caller: Caller): Promise<AddedPasskey> =>
+    add: (session: OwnSession, { apply, proof }: CheckedRegistration, caller: Caller): Promise<AddedPasskey> =>
       change(session, async (transaction) => {
         const added = await apply(transaction)
         await applySecurityEvent(transaction, 'sign_in_method_changed', { ...session, caller })
         // From now on changes need it. The user has just shown the passkey, and need not do so again at once.
-        await deps.noteMfa(transaction, session.sessionId, amr)
+        await deps.noteMfa(transaction, session.sessionId, amrOf(proof))
         return added
       }),
 

@@ -1,24 +1,10 @@
-import type { Queries } from '../storage/database.ts'
+import { type Queries, columnsOf, insertRow, type TableRow } from '../storage/database.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
 import type { Passkey } from './passkey.ts'
 
-interface PasskeyRow {
-  id: string
-  user_id: string
-  credential_id: string
-  public_key: string
-  name: string
-  aaguid: string
-  transports: string
-  sign_count: number
-  backup_eligible: number
-  backed_up: number
-  created_at: number
-  last_used_at: number | null
-}
+type PasskeyRow = TableRow<'passkeys'>
 
-const COLUMNS = `id, user_id, credential_id, public_key, name, aaguid, transports, sign_count, backup_eligible, backed_up,
-  created_at, last_used_at`
+const COLUMNS = columnsOf('passkeys')
 
 const toPasskey = (row: PasskeyRow): Passkey => ({
   id: row.id,
@@ -40,7 +26,7 @@ export const findPasskeyByCredential = async (db: Queries, credentialId: string)
   return row && toPasskey(row)
 }
 
-/** By id; the row stays as it is until the transaction ends. */
+/** Finds a passkey by id; the row stays as it is until the transaction ends. */
 export const lockPasskey = async (db: Queries, id: string): Promise<Passkey | undefined> => {
   const row = await db.get<PasskeyRow>(`SELECT ${COLUMNS} FROM passkeys WHERE id = ? FOR UPDATE`, id)
   return row && toPasskey(row)
@@ -54,26 +40,25 @@ export const findPasskeysOfUser = async (db: Queries, userId: string): Promise<P
 
 /** In a transaction; `UniqueViolation` on `passkeys.credential_id` when any account has that passkey. */
 export const insertPasskey = async (db: Queries, passkey: Passkey): Promise<number> => {
-  const inserted = await db.run(
-    `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    passkey.id,
-    passkey.userId,
-    passkey.credentialId,
-    passkey.publicKey,
-    passkey.name,
-    passkey.aaguid,
-    JSON.stringify(passkey.transports),
-    passkey.signCount,
-    passkey.isBackupEligible ? 1 : 0,
-    passkey.isBackedUp ? 1 : 0,
-    passkey.createdAtMs,
-    passkey.lastUsedAtMs ?? null,
-  )
+  const inserted = await insertRow(db, 'passkeys', {
+    id: passkey.id,
+    user_id: passkey.userId,
+    credential_id: passkey.credentialId,
+    public_key: passkey.publicKey,
+    name: passkey.name,
+    aaguid: passkey.aaguid,
+    transports: JSON.stringify(passkey.transports),
+    sign_count: passkey.signCount,
+    backup_eligible: passkey.isBackupEligible ? 1 : 0,
+    backed_up: passkey.isBackedUp ? 1 : 0,
+    created_at: passkey.createdAtMs,
+    last_used_at: passkey.lastUsedAtMs ?? null,
+  })
   await updateUpdatedAt(db, passkey.userId, passkey.createdAtMs)
   return inserted
 }
 
-/** What a sign-in changes. */
+/** Stores what a sign-in changes. */
 export const updateUse = (
   db: Queries,
   { id, signCount, isBackedUp, lastUsedAtMs }: Pick<Passkey, 'id' | 'signCount' | 'isBackedUp' | 'lastUsedAtMs'>,
@@ -115,12 +100,7 @@ export const deletePasskeysSince = async (
   return newer.map(({ name }) => name)
 }
 
-export const countPasskeysOfUser = async (db: Queries, userId: string): Promise<number> => {
-  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM passkeys WHERE user_id = ?', userId)
-  return row?.count ?? 0
-}
-
-/** What authenticators know the user by: random, and kept for as long as the account is there (section 14.6.1). */
+/** Authenticators know the user by a random handle, which is kept for as long as the account (section 14.6.1). */
 export const findUserHandle = async (db: Queries, userId: string): Promise<string | undefined> => {
   const row = await db.get<{ user_handle: string | null }>('SELECT user_handle FROM users WHERE id = ?', userId)
   return row?.user_handle ?? undefined

@@ -1,11 +1,11 @@
-import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { Proof } from '../sign-in/amr.ts'
 
 /** A passkey of a user: a public key, whose private key is with an authenticator (WebAuthn Level 3 section 4). */
 export interface Passkey {
   /** UUID */
   id: string
   userId: string
-  /** What the authenticator calls it, in base64url. */
+  /** The authenticator has this name for it, in base64url. */
   credentialId: string
   /** A COSE key, in base64url. */
   publicKey: string
@@ -28,7 +28,5 @@ export interface Passkey {
  * What a passkey proves, which asks for a finger or a PIN besides. The key of one that may be synced is in software, as
  * far as anybody can tell (RFC 8176 section 2).
  */
-export const provedBy = ({ isBackupEligible }: Pick<Passkey, 'isBackupEligible'>): AuthenticationMethod[] => [
-  isBackupEligible ? 'swk' : 'hwk',
-  'mfa',
-]
+export const proofOfPasskey = ({ isBackupEligible }: Pick<Passkey, 'isBackupEligible'>): Proof =>
+  isBackupEligible ? 'synced_passkey' : 'bound_passkey'

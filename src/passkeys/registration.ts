@@ -3,14 +3,14 @@ import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
-import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { Proof } from '../sign-in/amr.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import { requireUserById } from '../accounts/user-store.ts'
 import type { Challenges } from './challenge.ts'
 import { type CreationOptions, creationOptions } from './options.ts'
 import { defaultName, requireName } from './passkey-name.ts'
-import { provedBy, type Passkey } from './passkey.ts'
+import { proofOfPasskey, type Passkey } from './passkey.ts'
 import { findPasskeysOfUser, findUserHandle, insertPasskey, setUserHandle } from './passkey-store.ts'
 import { passkeyExists, tooManyPasskeys, unusablePasskey } from './problems.ts'
 import { readClientData, readRegistration } from './response.ts'
@@ -21,7 +21,7 @@ export interface PasskeyRegistrationDeps {
   clock: Clock
   challenges: Challenges
   origin: string
-  /** What the browser shows as the site. */
+  /** The browser shows it as the site. */
   relyingParty: { id: string; name: string }
   notify: Notify
   recordEvent: RecordEvent
@@ -40,7 +40,7 @@ export interface NewPasskeyRequest {
   userId: string
   response: unknown
   browserSecret: string | undefined
-  /** As the user wrote it; undefined: by the kind of authenticator. */
+  /** The user has written it; if undefined, the kind of authenticator gives the name. */
   name?: unknown
   /** The name where that kind is not known, such as browser and system. */
   otherwise: string
@@ -56,8 +56,8 @@ export interface AddedPasskey {
 
 /** A passkey that can be used. Nothing was stored yet. */
 export interface CheckedRegistration {
-  /** What the user has proved by making it. */
-  amr: readonly AuthenticationMethod[]
+  /** The user has proved this by making the passkey. */
+  proof: Proof
   /**
    * In the transaction of what allows it, after the user's row was locked: spends the challenge, stores the passkey, and
    * tells the user. The caller applies the security event. `invalid_request` when the challenge was used before, `conflict` when an account has the passkey already, or the
@@ -108,7 +108,7 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
       const isFirst = (await findPasskeysOfUser(db, userId)).length === 0
       const prepared = isFirst ? await deps.prepareRecoveryCodes(userId, caller) : undefined
       return {
-        amr: provedBy(verified),
+        proof: proofOfPasskey(verified),
         async apply(transaction) {
           await opened.spend(transaction)
           const others = await findPasskeysOfUser(transaction, userId)

@@ -38,7 +38,7 @@ const requireObject = (value: unknown, name: string): Members => {
   throw unreadableResponse(`${name} must be an object.`)
 }
 
-/** Without padding, and with no bits beyond the last byte: one text for each value. */
+/** Accepts no padding and no bits beyond the last byte, so that there is one text for each value. */
 const isBase64Url = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w-]+$/.test(value) && Buffer.from(value, 'base64url').toString('base64url') === value
 
@@ -100,7 +100,7 @@ const readTransports = (value: unknown): string[] => {
   return TRANSPORTS.filter((transport) => value.includes(transport))
 }
 
-/** What the browser says about the ceremony (section 5.8.1). */
+/** The browser says this about the ceremony (section 5.8.1). */
 export interface ClientData {
   challenge: string
   /** Whether the page was inside one of another site. */

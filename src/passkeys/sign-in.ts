@@ -2,10 +2,11 @@ import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import { amrOf, type Proof } from '../sign-in/amr.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser } from '../accounts/user-store.ts'
 import type { Challenges, OpenedChallenge } from './challenge.ts'
-import { provedBy, type Passkey } from './passkey.ts'
+import { type Passkey, proofOfPasskey } from './passkey.ts'
 import { findPasskeyByCredential, findUserHandle, hasUserHandle, lockPasskey, updateUse } from './passkey-store.ts'
 import { accountDisabled, UnknownPasskeyError, wrongPasskey } from './problems.ts'
 import { type Assertion, readAssertion, readClientData } from './response.ts'
@@ -22,10 +23,11 @@ export interface PasskeySignInDeps {
   endWrongCodes: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
-/** What a passkey has proved. Nothing was changed yet. */
+/** A passkey has proved this. Nothing was changed yet. */
 export interface PasskeyProof {
   /** Valid while the account is active and has the passkey. */
   grant: SignInGrant
+  proof: Proof
   passkey: Passkey
   /** A copy of the authenticator may be in use (section 6.1.1), or it was restored from a backup. */
   counterWentBack: boolean
@@ -36,7 +38,7 @@ export interface PasskeyProof {
   apply: (transaction: Transaction) => Promise<void>
 }
 
-/** Whose passkey it must be. */
+/** It must be a passkey of this user. */
 export interface RequiredPasskey {
   userId: string
   /** One that was added at this time or later proves nothing: it may be an attacker's. */
@@ -67,13 +69,14 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
     if (user.disabled) throw accountDisabled()
   }
 
-  const proofOf = (passkey: Passkey, use: Use, { challenge, caller }: ProofOrigin): PasskeyProof => ({
+  const provedBy = (passkey: Passkey, use: Use, { challenge, caller }: ProofOrigin): PasskeyProof => ({
     passkey,
+    proof: proofOfPasskey(passkey),
     counterWentBack: wentBack(passkey, use),
     grant: {
       userId: passkey.userId,
       authenticatedAtMs: clock.now(),
-      amr: provedBy(passkey),
+      amr: amrOf(proofOfPasskey(passkey)),
       async isStillValid(transaction) {
         const user = await lockUser(transaction, passkey.userId)
         return user !== undefined && !user.disabled && (await lockPasskey(transaction, passkey.id)) !== undefined
@@ -107,14 +110,14 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
       }),
     )
     await requireActive(passkey.userId)
-    return proofOf(passkey, use, { challenge: opened, caller })
+    return provedBy(passkey, use, { challenge: opened, caller })
   }
 }
 
 /** Runs the check of a signature within the limits of the user whose passkey it would be of. */
 export type LimitedCheck = <T>(userId: string, check: () => Promise<T>) => Promise<T>
 
-/** Who presents the response. */
+/** A browser presents the response. */
 interface Presenter {
   browserSecret: string | undefined
   caller: Caller

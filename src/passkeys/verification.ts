@@ -6,7 +6,7 @@ import type { Assertion, Registration } from './response.ts'
 const loadLibrary = () => import('@simplewebauthn/server')
 const loadHelpers = () => import('@simplewebauthn/server/helpers')
 
-/** What a response must have been made for. */
+/** A response must have been made for these. */
 export interface Expected {
   challenge: string
   /** Exactly the base URL's. */
@@ -14,7 +14,7 @@ export interface Expected {
   relyingPartyId: string
 }
 
-/** What an authenticator says of a passkey when it signs. */
+/** An authenticator says this of a passkey when it signs. */
 export interface Use {
   signCount: number
   isBackedUp: boolean

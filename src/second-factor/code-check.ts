@@ -5,20 +5,42 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
-import { type CodePlace, createCodeLimits, rowLimitsOf } from './code-limits.ts'
-import { findStep } from './one-time-code.ts'
+import type { FactorLookup } from './account-factors.ts'
+import { type CodePlace, createCodeLimits, codeRowsOf } from './code-limits.ts'
+import { findStep, readTypedCode } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
-import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
-import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './recovery-code-store.ts'
+import { type RecoveryCode, readRecoveryCode } from './recovery-code-sets.ts'
+import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './second-factor-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
-import { readTypedCode } from './typed-code.ts'
-import { createWrongCodeNotice } from './wrong-code-notice.ts'
 import { endRowAnywhere } from './wrong-code-store.ts'
+import { counterFor } from '../limits/counter.ts'
+import { countTry } from '../limits/counter-store.ts'
+import type { MessageLimitName } from '../limits/limit-table.ts'
 
-/** What a user has entered to prove that they hold a second factor. */
+interface WrongCodeNoticeDeps {
+  db: Database
+  clock: Clock
+  notify: Notify
+}
+
+/**
+ * Notes a wrong code after a right password, a provider or a link. The user is told of the third within a quarter of an
+ * hour, once a day.
+ */
+const createWrongCodeNotice =
+  ({ db, clock, notify }: WrongCodeNoticeDeps) =>
+  (userId: string, caller?: Caller): Promise<void> =>
+    db.inTransaction(async (transaction) => {
+      const isWithin = async (limit: MessageLimitName): Promise<boolean> =>
+        (await countTry(transaction.all, { counters: [counterFor(limit, userId)], nowMs: clock.now() })).length > 0
+      if (await isWithin('untoldWrongCodes')) return
+      if (await isWithin('wrongCodesNotice')) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
+    })
+
+/** A user has entered it to prove that they hold a second factor. */
 export interface EnteredCode {
   userId: string
-  /** Of the app, or a recovery code; as it was typed. */
+  /** A code of the app, or a recovery code; as it was typed. */
   code: string
   place: CodePlace
   /** Only an app and recovery codes that were made before count; any when left out. */
@@ -27,7 +49,7 @@ export interface EnteredCode {
 
 /** A code that is right, and not used up before `apply`. */
 export interface CheckedCode {
-  factor: 'otp' | 'recovery'
+  proof: 'one_time_code' | 'recovery_code'
   /**
    * Uses the code up, in the transaction of what it permits, which has locked the user; `unauthorized` when another
    * request was first.
@@ -44,14 +66,13 @@ export interface CodeCheckDeps {
   recordEvent: RecordEvent
   /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
-  /** Whether the account has an app or a passkey that the settings allow, whenever it was made. */
-  hasFactor: (userId: string) => Promise<boolean>
+  factors: FactorLookup
   rateLimit: boolean
 }
 
 /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
 export const createCodeCheck = (deps: CodeCheckDeps) => {
-  const { db, clock, passwords, sealing, notify, recordEvent, acceptsCodes, hasFactor } = deps
+  const { db, clock, passwords, sealing, notify, recordEvent, acceptsCodes, factors } = deps
   const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
   const noteWrongCode = createWrongCodeNotice(deps)
 
@@ -61,11 +82,11 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     const secret = sealing.open(setUp.secretSealed, userId)
     if (!secret) throw sealedByAnother()
     // The owner's codes in a browser that is known end no row of an attacker's elsewhere.
-    const rows = rowLimitsOf({ place, isRecoveryCode: false })
+    const rows = codeRowsOf({ place, isRecoveryCode: false })
     const step = findStep(secret, { code, nowMs: clock.now(), lastUsedStep: setUp.lastUsedStep })
     if (step === undefined) return undefined
     return {
-      factor: 'otp',
+      proof: 'one_time_code',
       async apply(transaction) {
         if ((await useStep(transaction, setUp, step, rows)) === 0) throw wrongCode()
       },
@@ -78,11 +99,11 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     caller?: Caller,
   ) => {
     // Alone, recovery codes prove nothing: they stand for something else that the user has.
-    if (!(await hasFactor(userId))) return undefined
+    if (!(await factors.has(db, userId))) return undefined
     const hash = await findRecoveryHash(db, { userId, place }, madeBeforeMs)
     if ((await passwords.check(text, hash, caller)) === 'wrong' || hash === undefined) return undefined
     return {
-      factor: 'recovery',
+      proof: 'recovery_code',
       async apply(transaction) {
         if ((await useRecoveryCode(transaction, { userId, place, hash })) === 0) throw wrongCode()
         await endRowAnywhere(transaction, userId)

@@ -1,48 +1,24 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import { countWithin, secondsUntilEnd, takeBack } from '../storage/counters.ts'
+import { counterFor } from '../limits/counter.ts'
+import { type CountedRow, countTry, findFull, type StoredCounter, takeBackTry } from '../limits/counter-store.ts'
+import { retrySecondsOf } from '../limits/too-many-tries.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { type CodeRow, countInARow, discountInARow, findFullRow, type RowLimits } from './wrong-code-store.ts'
+import { type CodeRow, countInARow, discountInARow, findFullRow } from './wrong-code-store.ts'
 
-const HOUR_MS = 3_600_000
-
-/** How many wrong codes count within a window, for each of the places that `countersOf` names. */
-const CODES = { limit: 5, windowMs: HOUR_MS / 4 }
-const CODES_OF_ACCOUNT = { limit: 60, windowMs: 24 * HOUR_MS }
-const RECOVERY_CODES = { limit: 10, windowMs: HOUR_MS }
-
-/**
- * Wrong codes in a row in unknown browsers, after which no code is accepted there until a new password is set. The pages
- * of links have a row of their own: they are the way to a new password, and who fills one cannot fill the other.
- */
-const MAX_IN_A_ROW = 20
-
-/**
- * Wrong codes in a row over all places, after which none is accepted anywhere until a recovery code or a passkey was
- * right, or a new password is set (NIST SP 800-63B-4 section 3.2.2).
- */
-const MAX_ANYWHERE = 100
-
-/** The next day helps as little as the next minute: what helps is said on the page. */
+/** The next day helps as little as the next minute: the page says what helps. */
 const LOCKED_RETRY_SECONDS = 86_400
 
-/** Where a code is entered, since each place has a count of its own. */
+/** A code is entered at a place, and each place has a count of its own. */
 export type CodePlace =
   | {
       /** At a login, or on the page of a link. */
       kind: 'login' | 'link'
       network: string
-      /** What is counted in it is counted by this, where the account knows the browser. */
+      /** Where the account knows the browser, its counts are stored under this name. */
       knownBrowser: string | undefined
     }
   | { kind: 'reauthentication'; sessionId: string; network: string }
-
-interface Counter {
-  id: string
-  isOfNetwork?: boolean
-  limit: number
-  windowMs: number
-}
 
 interface Try {
   userId: string
@@ -51,33 +27,29 @@ interface Try {
 }
 
 /**
- * An attacker who has the password and tries codes must not keep the owner out: so browsers that the account knows, and
- * sessions, have counts of their own, and so have recovery codes.
+ * The counters of a code, in the order of their ids. An attacker who has the password and tries codes must not keep the
+ * owner out: so browsers that the account knows, and sessions, have counts of their own, and so have recovery codes.
  */
-const countersOf = ({ userId, place, isRecoveryCode }: Try): Counter[] => {
-  if (isRecoveryCode) return [{ id: `recovery code ${userId} ${place.network}`, isOfNetwork: true, ...RECOVERY_CODES }]
-  if (place.kind === 'reauthentication') return [{ id: `code session ${place.sessionId}`, ...CODES }]
-  if (place.knownBrowser !== undefined) return [{ id: `code browser ${userId}/${place.knownBrowser}`, ...CODES }]
-  if (place.kind === 'link') return [{ id: `code link ${userId} ${place.network}`, isOfNetwork: true, ...CODES }]
-  return [
-    { id: `code network ${userId} ${place.network}`, isOfNetwork: true, ...CODES },
-    { id: `code account ${userId}`, ...CODES_OF_ACCOUNT },
-  ]
+const countersOf = ({ userId, place, isRecoveryCode }: Try): StoredCounter[] => {
+  if (isRecoveryCode) return [counterFor('recoveryCode', userId, place.network)]
+  if (place.kind === 'reauthentication') return [counterFor('codeInSession', place.sessionId)]
+  if (place.knownBrowser !== undefined) return [counterFor('codeInKnownBrowser', userId, place.knownBrowser)]
+  if (place.kind === 'link') return [counterFor('codeOnLink', userId, place.network)]
+  return [counterFor('codeInNetwork', userId, place.network), counterFor('codeOfAccount', userId)]
 }
 
 /** The rows in which a wrong code counts, and which a right one ends: none for recovery codes, which are long. */
-export const rowLimitsOf = ({ place, isRecoveryCode }: Omit<Try, 'userId'>): RowLimits => {
-  if (isRecoveryCode) return {}
+export const codeRowsOf = ({ place, isRecoveryCode }: Omit<Try, 'userId'>): CodeRow[] => {
+  if (isRecoveryCode) return []
   const isOwn = place.kind === 'reauthentication' || place.knownBrowser !== undefined
-  if (isOwn) return { anywhere: MAX_ANYWHERE }
-  return { anywhere: MAX_ANYWHERE, [place.kind === 'link' ? 'links' : 'browsers']: MAX_IN_A_ROW }
+  return isOwn ? ['anywhere'] : ['anywhere', place.kind === 'link' ? 'links' : 'browsers']
 }
 
 /** The limits of wrong codes, counted in the database, the same for all processes. */
 export interface CodeLimits {
   /**
    * Counts a try before its code is checked, so that many at once are no more than the limit; `rate_limited` past it.
-   * Resolves to what takes the count back, for a code that is not wrong.
+   * Resolves to the function that takes the count back, for a code that is not wrong.
    */
   count(attempt: Try): Promise<() => Promise<void>>
 }
@@ -89,31 +61,36 @@ interface CodeLimitsDeps {
   enabled: boolean
 }
 
-const takeAllBack = async (transaction: Transaction, attempt: Try, counters: Counter[]): Promise<void> => {
-  for (const { id } of counters) await takeBack(transaction, id)
-  if (!attempt.isRecoveryCode) await discountInARow(transaction, attempt.userId, rowLimitsOf(attempt))
-}
-
 export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLimits => {
-  /** What throws here takes back what was counted before: only codes that are checked count. */
-  const countAll = async (transaction: Transaction, attempt: Try, counters: Counter[]): Promise<void> => {
-    const nowMs = clock.now()
-    for (const counter of counters) {
-      if (await countWithin(transaction, { ...counter, nowMs })) continue
-      throw tooManyCodes(await secondsUntilEnd(transaction, counter.id, nowMs))
-    }
-    if (attempt.isRecoveryCode) return
-    const rows = rowLimitsOf(attempt)
-    if ((await countInARow(transaction, attempt.userId, rows)) > 0) return
+  const countWithinTime = async (transaction: Transaction, counters: StoredCounter[]): Promise<CountedRow[]> => {
+    if (counters.length === 0) return []
+    const attempt = { counters, nowMs: clock.now() }
+    const counted = await countTry(transaction.all, attempt)
+    if (counted.length === counters.length) return counted
+    const full = await findFull(transaction, attempt)
+    const waits = full.filter(({ id }) => !counted.some((row) => row.id === id)).map(({ wait_ms: waitMs }) => waitMs)
+    throw tooManyCodes(retrySecondsOf(waits[0] ?? 0))
+  }
+
+  /** An error here takes back every count of this try: only codes that are checked count. */
+  const countAll = async (transaction: Transaction, attempt: Try): Promise<CountedRow[]> => {
+    const counted = await countWithinTime(transaction, enabled ? countersOf(attempt) : [])
+    const rows = codeRowsOf(attempt)
+    if (rows.length === 0 || (await countInARow(transaction, attempt.userId, rows)) > 0) return counted
     const full = await findFullRow(transaction, attempt.userId, rows)
     if (full) throw locked(full)
+    return counted
   }
 
   return {
     async count(attempt) {
-      const counters = enabled ? countersOf(attempt) : []
-      await db.inTransaction((transaction) => countAll(transaction, attempt, counters))
-      return () => db.inTransaction((transaction) => takeAllBack(transaction, attempt, counters))
+      const counted = await db.inTransaction((transaction) => countAll(transaction, attempt))
+      return () =>
+        db.inTransaction(async (transaction) => {
+          await takeBackTry(transaction.all, counted)
+          const rows = codeRowsOf(attempt)
+          if (rows.length > 0) await discountInARow(transaction, attempt.userId, rows)
+        })
     },
   }
 }
@@ -133,7 +110,7 @@ const LOCKED: Record<CodeRow, string> = {
     'Too many wrong codes in a row: codes of the app are refused until a recovery code or a passkey is used, or a new password is set.',
 }
 
-/** With the full row as what the text names. */
+/** The value of the error is the full row, which the text of the page names. */
 const locked = (row: CodeRow): AppError =>
   new AppError('rate_limited', LOCKED[row], {
     reason: 'codes_locked',

@@ -21,7 +21,7 @@ export const countingCodes =
   async (...entered: Entered): Promise<CheckedCode> => {
     try {
       const checked = await check(...entered)
-      count?.(checked.factor === 'otp' ? 'one_time_code' : 'recovery_code')
+      count?.(checked.proof)
       return checked
     } catch (error) {
       count?.(outcomeOf(error))

@@ -9,14 +9,14 @@ import type { Notify } from '../accounts/account-notice.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
+import type { FactorLookup } from './account-factors.ts'
 import { createCodeCheck } from './code-check.ts'
 import { type CodeOutcome, countingCodes } from './code-outcome.ts'
-import { factorChanged, createRecoveryCodeSets } from './recovery-code-sets.ts'
+import { factorChanged, createRecoveryCodeSets, createShownCodes } from './recovery-code-sets.ts'
 import { deleteUselessRecoveryCodes } from './second-factor-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
 import { createSecretSealing } from './secret-sealing.ts'
 import { type CheckedSetUp, createSetUp } from './set-up.ts'
-import { createShownCodes } from './shown-codes.ts'
 
 /** The session of the request, which permits a change of its user. */
 export interface ChangingSession {
@@ -42,18 +42,16 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   appName: string
   /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
-  /** Whether the account has an app or a passkey that the settings allow. */
-  hasFactor: (userId: string) => Promise<boolean>
+  factors: FactorLookup
   /** Whether tries are limited (`SVC_RATE_LIMIT`). */
   rateLimit: boolean
   /** Called with how each check of a code has ended. */
   onCode?: ((outcome: CodeOutcome) => void) | undefined
 }
 
-/** What users do with their second factor, loaded with the first of it. */
+/** Users change and use their second factors by these functions, which are loaded with the first call. */
 export const createFactorChanges = (deps: FactorChangesDeps) => {
-  const { db, clock, rootSecret, applySecurityEvent, notify, recordEvent, hasFactor, requireRecentAuthentication } =
-    deps
+  const { db, clock, rootSecret, applySecurityEvent, notify, recordEvent, factors, requireRecentAuthentication } = deps
   const sealing = createSecretSealing(rootSecret)
   const { prepare, prepareFirst } = createRecoveryCodeSets(deps)
   const setUp = createSetUp({ ...deps, sealing, prepareFirst })
@@ -91,7 +89,7 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
       }),
 
     async renewRecoveryCodes({ userId, sessionId }: ChangingSession, caller: Caller): Promise<string[]> {
-      if (!(await hasFactor(userId))) throw factorChanged()
+      if (!(await factors.has(db, userId))) throw factorChanged()
       const { codes, insert } = await prepare(userId, caller)
       await db.inTransaction(async (transaction) => {
         await requireRecentAuthentication(transaction, sessionId, userId)

@@ -1,5 +1,5 @@
-import type { Queries } from '../storage/database.ts'
-import { type RowLimits, rowsOf } from './wrong-code-store.ts'
+import type { Queries, TableRow } from '../storage/database.ts'
+import { type CodeRow, limitedColumns } from './wrong-code-store.ts'
 
 /** The authenticator app of a user. */
 export interface CodeSetUp {
@@ -10,12 +10,7 @@ export interface CodeSetUp {
   lastUsedStep: number
 }
 
-interface SetUpRow {
-  user_id: string
-  secret_sealed: string
-  created_at: number
-  last_used_step: number
-}
+type SetUpRow = Pick<TableRow<'one_time_codes'>, 'user_id' | 'secret_sealed' | 'created_at' | 'last_used_step'>
 
 const toSetUp = (row: SetUpRow): CodeSetUp => ({
   userId: row.user_id,
@@ -64,15 +59,15 @@ export const useStep = (
   db: Queries,
   { userId, createdAtMs }: CodeSetUp,
   step: number,
-  limits: RowLimits,
+  rows: readonly CodeRow[],
 ): Promise<number> => {
-  const rows = rowsOf(limits)
+  const limited = limitedColumns(rows)
   return db.run(
     `UPDATE one_time_codes SET last_used_step = ?
-       ${rows.map(({ column }) => `, ${column} = CASE WHEN ${column} < ? THEN 0 ELSE ${column} END`).join('')}
+       ${limited.map(({ column }) => `, ${column} = CASE WHEN ${column} < ? THEN 0 ELSE ${column} END`).join('')}
      WHERE user_id = ? AND created_at = ? AND last_used_step < ?`,
     step,
-    ...rows.map(({ limit }) => limit),
+    ...limited.map(({ limit }) => limit),
     userId,
     createdAtMs,
     step,

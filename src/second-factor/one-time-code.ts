@@ -1,12 +1,13 @@
 import { HOTP, Secret, URI, TOTP } from 'otpauth'
 import { equalInConstantTime } from '../lib/secrets.ts'
+import { AppError } from '../lib/errors.ts'
 
 // RFC 6238 with what every authenticator app can do: SHA-1, six digits, thirty seconds.
 const ALGORITHM = 'SHA1'
 const DIGITS = 6
 const STEP_MS = 30_000
 
-/** As long as the hash that it is used with (RFC 4226 section 4, R6). */
+/** The secret is as long as the hash that it is used with (RFC 4226 section 4, R6). */
 export const SECRET_BYTES = 20
 
 const toSecret = (bytes: Uint8Array): Secret => new Secret({ buffer: new Uint8Array(bytes).buffer })
@@ -42,4 +43,11 @@ export const toAppSecret = (bytes: Uint8Array, { issuer, account }: { issuer: st
   const names = { issuer: issuer.replaceAll(':', ' '), label: account }
   const totp = new TOTP({ ...names, secret, algorithm: ALGORITHM, digits: DIGITS, period: STEP_MS / 1000 })
   return { text: secret.base32, uri: URI.stringify(totp) }
+}
+
+/** A code as it was typed, without the spaces and hyphens that people put in; `unprocessable` when nothing is left. */
+export const readTypedCode = (entered: string): string => {
+  const code = entered.normalize('NFKC').replaceAll(/[\s-]/g, '')
+  if (code !== '') return code
+  throw new AppError('unprocessable', 'Enter the code.', { field: 'code', reason: 'code_missing' })
 }

@@ -3,12 +3,50 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
-import { newRecoveryCodes, showRecoveryCode } from './recovery-code.ts'
-import { deleteRecoveryCodes, findNewestRecoveryCode, insertRecoveryCode } from './recovery-code-store.ts'
+import { deleteRecoveryCodes, findNewestRecoveryCode, insertRecoveryCode } from './second-factor-store.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { createSealedTokens } from '../lib/sealed-token.ts'
+import { randomBytes } from 'node:crypto'
+
+/** Crockford's Base32: no letter looks like a digit or like another letter. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const LENGTH = 16
+const GROUP = /.{4}(?=.)/g
+
+const RECOVERY_CODES = 10
+
+/** A recovery code in the form that is hashed: 16 characters without hyphens. */
+export interface RecoveryCode {
+  /** Its first character, which says which of the ten it is: so a try costs one hash. */
+  place: string
+  text: string
+}
+
+/** A new set: ten codes, each with 75 random bits behind the digit of its place. */
+export const newRecoveryCodes = (): RecoveryCode[] =>
+  Array.from({ length: RECOVERY_CODES }, (_, index) => {
+    const place = String(index)
+    // A byte has eight times as many values as the alphabet: each character is as likely as every other.
+    const characters = [...randomBytes(LENGTH - 1)].map((byte) => ALPHABET[byte % ALPHABET.length])
+    return { place, text: place + characters.join('') }
+  })
+
+/** Shows a code to people in groups of four. */
+export const showRecoveryCode = ({ text }: RecoveryCode): string => text.replaceAll(GROUP, '$&-')
+
+/**
+ * Reads what a user has typed, in any case, with or without hyphens and spaces, and with the letters that Crockford
+ * reads as digits; undefined for anything that cannot be a recovery code.
+ */
+export const readRecoveryCode = (entered: string): RecoveryCode | undefined => {
+  const text = entered.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1')
+  const isCode = text.length === LENGTH && [...text].every((character) => ALPHABET.includes(character))
+  return isCode ? { place: text.slice(0, 1), text } : undefined
+}
 
 /** Ten new codes, hashed and not yet stored. */
 export interface PreparedRecoveryCodes {
-  /** As the user sees them, once. */
+  /** The user sees them once. */
   codes: string[]
   /**
    * Stores them in place of those that there are, in a transaction that has locked the user; false where others were
@@ -45,7 +83,7 @@ export const createRecoveryCodeSets = ({ db, clock, passwords }: RecoveryCodeSet
   }
 
   return {
-    /** In place of those that the account has. */
+    /** The new codes replace those that the account has. */
     async prepare(userId: string, caller?: Caller): Promise<PreparedRecoveryCodes> {
       return prepareAfter(userId, await findNewestRecoveryCode(db, userId), caller)
     },
@@ -63,3 +101,25 @@ export const factorChanged = (): AppError =>
   new AppError('conflict', 'Your second factor was changed in the meantime. Nothing was done: load the page again.', {
     reason: 'factor_changed',
   })
+
+const TEN_MINUTES_MS = 600_000
+
+/** Recovery codes on their way to the page that shows them once. No readable copy of them is stored anywhere. */
+export const createShownCodes = ({ rootSecret, clock }: { rootSecret: RootSecret; clock: Clock }) => {
+  const tokens = createSealedTokens<string[]>({
+    rootSecret,
+    clock,
+    purpose: 'recovery codes to show',
+    lifetimeMs: TEN_MINUTES_MS,
+  })
+
+  return {
+    sealCodes: (userId: string, codes: string[]): string => tokens.seal(codes, userId),
+
+    /** Undefined for those of another user, and after ten minutes. */
+    openCodes(userId: string, sealed: string | undefined): string[] | undefined {
+      const opened = tokens.open(sealed, userId)
+      return opened && !opened.problem ? opened.content : undefined
+    },
+  }
+}

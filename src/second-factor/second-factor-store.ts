@@ -1,16 +1,58 @@
-import type { Queries } from '../storage/database.ts'
+import { insertRow, type Queries } from '../storage/database.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
-import { deleteRecoveryCodes } from './recovery-code-store.ts'
 
-/** What an account has besides password and providers, whatever the settings allow. */
+interface StoredCode {
+  userId: string
+  place: string
+  hash: string
+}
+
+const idOf = (userId: string, place: string): string => `${userId}/${place}`
+
+/** The hash of the code at a place; undefined where it was used, or made at `madeBeforeMs` or later. */
+export const findRecoveryHash = async (
+  db: Queries,
+  { userId, place }: Pick<StoredCode, 'userId' | 'place'>,
+  madeBeforeMs: number,
+): Promise<string | undefined> => {
+  const row = await db.get<{ hash: string }>(
+    'SELECT hash FROM recovery_codes WHERE id = ? AND created_at < ?',
+    idOf(userId, place),
+    madeBeforeMs,
+  )
+  return row?.hash
+}
+
+export const insertRecoveryCode = (db: Queries, { userId, place, hash }: StoredCode, nowMs: number) =>
+  insertRow(db, 'recovery_codes', { id: idOf(userId, place), user_id: userId, hash, created_at: nowMs })
+
+/** Uses a code up; 0 where another request was first, or there are new codes. */
+export const useRecoveryCode = (db: Queries, { userId, place, hash }: StoredCode): Promise<number> =>
+  db.run('DELETE FROM recovery_codes WHERE id = ? AND hash = ?', idOf(userId, place), hash)
+
+export const countRecoveryCodes = async (db: Queries, userId: string): Promise<number> => {
+  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM recovery_codes WHERE user_id = ?', userId)
+  return row?.count ?? 0
+}
+
+/** When the newest of them was made; undefined where there are none. */
+export const findNewestRecoveryCode = async (db: Queries, userId: string): Promise<number | undefined> => {
+  const sql = 'SELECT MAX(created_at) AS newest FROM recovery_codes WHERE user_id = ?'
+  return (await db.get<{ newest: number | null }>(sql, userId))?.newest ?? undefined
+}
+
+export const deleteRecoveryCodes = (db: Queries, userId: string, sinceMs = 0): Promise<number> =>
+  db.run('DELETE FROM recovery_codes WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
+
+/** An account has so many of these besides password and providers, whatever the settings allow. */
 interface StoredFactors {
   codes: number
   recoveryCodes: number
   passkeys: number
 }
 
-/** What the users from one id up to another have; without those who have nothing. */
+/** Finds what the users from one id up to another have; users who have nothing are left out. */
 export const findFactorsBetween = (
   db: Pick<Queries, 'all'>,
   firstId: string,
@@ -27,21 +69,23 @@ export const findFactorsBetween = (
     lastId,
   )
 
-const count = (table: string): string => `(SELECT COUNT(*) FROM ${table} WHERE user_id = users.id AND created_at < ?)`
+const count = (table: string, condition = ''): string =>
+  `(SELECT COUNT(*) FROM ${table} WHERE user_id = users.id AND created_at < ?${condition})`
 
-/** Counts what was made before a time. */
+/** Counts what was made before a time; any when left out. */
 export const countFactors = async (
   db: Pick<Queries, 'get'>,
   userId: string,
-  madeBeforeMs: number,
+  { beforeMs = Number.MAX_SAFE_INTEGER, exceptPasskey = '' }: { beforeMs?: number; exceptPasskey?: string },
 ): Promise<StoredFactors> => {
   const row = await db.get<{ codes: number; recovery_codes: number; passkeys: number }>(
     `SELECT ${count('one_time_codes')} AS codes, ${count('recovery_codes')} AS recovery_codes,
-       ${count('passkeys')} AS passkeys
+       ${count('passkeys', ' AND id <> ?')} AS passkeys
      FROM users WHERE id = ?`,
-    madeBeforeMs,
-    madeBeforeMs,
-    madeBeforeMs,
+    beforeMs,
+    beforeMs,
+    beforeMs,
+    exceptPasskey,
     userId,
   )
   return { codes: row?.codes ?? 0, recoveryCodes: row?.recovery_codes ?? 0, passkeys: row?.passkeys ?? 0 }
@@ -60,6 +104,15 @@ export const deleteUselessRecoveryCodes = (db: Queries, userId: string): Promise
     userId,
     userId,
   )
+
+/**
+ * Deletes recovery codes that were made at `sinceMs` or later, which a thief may have made with a passkey, and removed
+ * that then. To be called where such a passkey was deleted, or was gone already.
+ */
+export const deleteRecoveryCodesSince = async (db: Queries, userId: string, sinceMs: number): Promise<void> => {
+  await deleteRecoveryCodes(db, userId, sinceMs)
+  await deleteUselessRecoveryCodes(db, userId)
+}
 
 /** Deletes the authenticator app and the recovery codes of a user that were made at `sinceMs` or later. */
 export const deleteCodesSince = async (

@@ -1,35 +1,21 @@
 import type { Caller } from '../lib/caller.ts'
 import { onDemand } from '../lib/on-demand.ts'
-import type { Queries } from '../storage/database.ts'
+import type { FactorLookup } from './account-factors.ts'
 import type { CheckedCode, EnteredCode } from './code-check.ts'
 import type { ChangingSession, FactorChangesDeps, OwnSetUp } from './factor-changes.ts'
 import type { PreparedRecoveryCodes } from './recovery-code-sets.ts'
-import { countFactors } from './second-factor-store.ts'
 import type { CheckedSetUp, OfferedSetUp, SetUpOwner } from './set-up.ts'
 
+export type { AccountFactors } from '../sign-in/asked-factor.ts'
 export type { CheckedCode } from './code-check.ts'
 export type { CodePlace } from './code-limits.ts'
 
-/** What an account can prove besides password and providers, as far as the settings allow it. */
-export interface AccountFactors {
-  /** Codes of an authenticator app. */
-  codes: boolean
-  /** How many are left; none count where there is nothing else that they could stand for. */
-  recoveryCodes: number
-  passkeys: number
-}
-
 /** Codes of an authenticator app, and recovery codes. */
-export interface SecondFactors {
+export interface SecondFactors extends FactorLookup {
   /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
   readonly acceptsCodes: boolean
   /** Whether a login with a password alone leads to a set-up. */
   readonly isRequired: boolean
-  /**
-   * Of what was made before `madeBeforeMs`; of everything when left out. Recovery codes from before count also where
-   * what they stood for was replaced since.
-   */
-  find(userId: string, queries?: Pick<Queries, 'get'>, madeBeforeMs?: number): Promise<AccountFactors>
   /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
   checkCode(entered: EnteredCode, caller?: Caller): Promise<CheckedCode>
 
@@ -62,50 +48,25 @@ export interface SecondFactors {
   openCodes(userId: string, sealed: string | undefined): Promise<string[] | undefined>
 }
 
-interface SecondFactorsDeps extends Omit<FactorChangesDeps, 'hasFactor'> {
-  /** Whether passkeys are on. */
-  acceptsPasskeys: boolean
+interface SecondFactorsDeps extends FactorChangesDeps {
   isRequired: boolean
 }
 
-export const createSecondFactors = (deps: SecondFactorsDeps): SecondFactors => {
-  const { db, acceptsCodes, acceptsPasskeys, isRequired } = deps
-
-  const findAccepted = async (userId: string, queries: Pick<Queries, 'get'>, madeBeforeMs: number) => {
-    const stored = await countFactors(queries, userId, madeBeforeMs)
-    return { ...stored, codes: acceptsCodes && stored.codes > 0, passkeys: acceptsPasskeys ? stored.passkeys : 0 }
-  }
-
-  const hasFactor = async (userId: string, queries: Pick<Queries, 'get'> = db): Promise<boolean> => {
-    const { codes, passkeys } = await findAccepted(userId, queries, Number.MAX_SAFE_INTEGER)
-    return codes || passkeys > 0
-  }
-
-  const find: SecondFactors['find'] = async (userId, queries = db, madeBeforeMs?: number) => {
-    const found = await findAccepted(userId, queries, madeBeforeMs ?? Number.MAX_SAFE_INTEGER)
-    if (found.codes || found.passkeys > 0) return found
-    // What they stood for then was replaced by something newer.
-    const stand = madeBeforeMs !== undefined && found.recoveryCodes > 0 && (await hasFactor(userId, queries))
-    return { ...found, recoveryCodes: stand ? found.recoveryCodes : 0 }
-  }
-
-  return {
-    acceptsCodes,
-    isRequired,
-    find,
-
-    ...onDemand(
-      async () => (await import('./factor-changes.ts')).createFactorChanges({ ...deps, hasFactor }),
-      'checkCode',
-      'beginSetUp',
-      'continueSetUp',
-      'checkSetUp',
-      'checkOwnSetUp',
-      'remove',
-      'renewRecoveryCodes',
-      'prepareRecoveryCodes',
-      'sealCodes',
-      'openCodes',
-    ),
-  }
-}
+export const createSecondFactors = (deps: SecondFactorsDeps): SecondFactors => ({
+  ...deps.factors,
+  acceptsCodes: deps.acceptsCodes,
+  isRequired: deps.isRequired,
+  ...onDemand(
+    async () => (await import('./factor-changes.ts')).createFactorChanges(deps),
+    'checkCode',
+    'beginSetUp',
+    'continueSetUp',
+    'checkSetUp',
+    'checkOwnSetUp',
+    'remove',
+    'renewRecoveryCodes',
+    'prepareRecoveryCodes',
+    'sealCodes',
+    'openCodes',
+  ),
+})

@@ -1,5 +1,7 @@
 import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
 import { open, seal } from '../lib/secrets.ts'
+import type { Database, Queries } from '../storage/database.ts'
+import { findSetUpsAfter, replaceSealedSecret, type SealedSecret } from './one-time-code-store.ts'
 
 const PURPOSE = 'one-time codes'
 
@@ -31,4 +33,57 @@ export const createSecretSealing = (rootSecret: RootSecret): SecretSealing => {
     },
   }
   return sealing
+}
+
+/** Few enough that a transaction is short, and other requests have their turn. */
+const BATCH = 200
+
+/** Seals the secrets of apps with the current root secret, so that the previous one can go. */
+export interface SecretResealing {
+  /** Resolves to how many were sealed with the previous root secret. Other requests have their turn in between. */
+  reseal(): Promise<number>
+  /** How many are sealed with the previous root secret, of those that were made at `sinceMs` or later. */
+  count(queries: Queries, sinceMs?: number): Promise<number>
+}
+
+export const createSecretResealing = ({
+  db,
+  rootSecret,
+}: {
+  db: Database
+  rootSecret: RootSecret
+}): SecretResealing => {
+  const sealing = createSecretSealing(rootSecret)
+
+  /** Calls `visit` with each batch of those that the current root secret does not open and the previous one does. */
+  const eachBatch = async (
+    queries: Queries,
+    sinceMs: number,
+    visit: (outdated: SealedSecret[]) => Promise<unknown>,
+  ): Promise<number> => {
+    let total = 0
+    for (let after = '', isLast = false; !isLast; ) {
+      const found = await findSetUpsAfter(queries, { after, limit: BATCH, sinceMs })
+      const outdated = found.flatMap(({ userId, sealed }) => {
+        const again = sealing.reseal(sealed, userId)
+        return again === undefined ? [] : [{ userId, sealed, again }]
+      })
+      if (outdated.length > 0) await visit(outdated)
+      total += outdated.length
+      after = found.at(-1)?.userId ?? ''
+      isLast = found.length < BATCH
+    }
+    return total
+  }
+
+  return {
+    reseal: () =>
+      eachBatch(db, 0, (outdated) =>
+        db.inTransaction(async (transaction) => {
+          for (const secret of outdated) await replaceSealedSecret(transaction, secret)
+        }),
+      ),
+
+    count: (queries, sinceMs = 0) => eachBatch(queries, sinceMs, async () => {}),
+  }
 }

@@ -10,11 +10,10 @@ import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
-import { findStep, SECRET_BYTES, toAppSecret } from './one-time-code.ts'
+import { findStep, SECRET_BYTES, toAppSecret, readTypedCode } from './one-time-code.ts'
 import { type CodeSetUp, findSetUp, insertSetUp, replaceSetUp } from './one-time-code-store.ts'
 import { factorChanged, type PreparedRecoveryCodes } from './recovery-code-sets.ts'
 import type { SecretSealing } from './secret-sealing.ts'
-import { readTypedCode } from './typed-code.ts'
 
 const TEN_MINUTES_MS = 600_000
 
@@ -24,7 +23,7 @@ export interface SetUpOwner {
   boundTo: string
 }
 
-/** What a user needs to set up an app. Nothing is stored before its first right code. */
+/** A user needs these to set up an app. Nothing is stored before its first right code. */
 export interface OfferedSetUp {
   /** The secret in Base32. */
   secret: string
@@ -47,7 +46,7 @@ export interface CheckedSetUp {
   apply(transaction: Transaction, own: { sessionId?: string | undefined }): Promise<void>
 }
 
-/** The content of the sealed token. Its keys never change, for set-ups that are under way during an upgrade. */
+/** The content of the sealed token. */
 interface SealedSetUp {
   userId: string
   /** base64url */

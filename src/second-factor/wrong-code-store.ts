@@ -1,54 +1,53 @@
+import { CODES_IN_A_ROW } from '../limits/limit-table.ts'
 import type { Queries } from '../storage/database.ts'
 
 /**
- * Where wrong codes in a row are counted: in browsers that the account does not know, on the pages of links, and wherever
- * a code is entered.
+ * The rows of wrong codes: in browsers that the account does not know, on the pages of links, and wherever a code is
+ * entered.
  */
-const CODE_ROWS = ['anywhere', 'browsers', 'links'] as const
-
-export type CodeRow = (typeof CODE_ROWS)[number]
-
-/** How many there may be in each of these rows. */
-export type RowLimits = Partial<Record<CodeRow, number>>
+export type CodeRow = keyof typeof CODES_IN_A_ROW
 
 const COLUMN_OF: Record<CodeRow, string> = {
+  anywhere: 'wrong_anywhere',
   browsers: 'wrong_in_a_row',
   links: 'wrong_on_links',
-  anywhere: 'wrong_anywhere',
 }
 
-/** The rows of the limits, with their columns. */
-export const rowsOf = (limits: RowLimits): { row: CodeRow; column: string; limit: number }[] =>
-  CODE_ROWS.flatMap((row) => {
-    const limit = limits[row]
-    return limit === undefined ? [] : [{ row, column: COLUMN_OF[row], limit }]
-  })
+/** The columns of the rows, each with its limit. */
+export const limitedColumns = (rows: readonly CodeRow[]): { column: string; limit: number }[] =>
+  rows.map((row) => ({ column: COLUMN_OF[row], limit: CODES_IN_A_ROW[row] }))
 
 /** Counts a code that may be wrong; 0 where one of the rows has reached its limit, or there is no app. */
-export const countInARow = (db: Queries, userId: string, limits: RowLimits): Promise<number> => {
-  const rows = rowsOf(limits)
+export const countInARow = (db: Queries, userId: string, rows: readonly CodeRow[]): Promise<number> => {
+  const limited = limitedColumns(rows)
   return db.run(
-    `UPDATE one_time_codes SET ${rows.map(({ column }) => `${column} = ${column} + 1`).join(', ')}
-     WHERE user_id = ?${rows.map(({ column }) => ` AND ${column} < ?`).join('')}`,
+    `UPDATE one_time_codes SET ${limited.map(({ column }) => `${column} = ${column} + 1`).join(', ')}
+     WHERE user_id = ?${limited.map(({ column }) => ` AND ${column} < ?`).join('')}`,
     userId,
-    ...rows.map(({ limit }) => limit),
+    ...limited.map(({ limit }) => limit),
   )
 }
 
 /** The first of the rows that has reached its limit; undefined where none has, as where there is no app. */
-export const findFullRow = async (db: Queries, userId: string, limits: RowLimits): Promise<CodeRow | undefined> => {
+export const findFullRow = async (
+  db: Queries,
+  userId: string,
+  rows: readonly CodeRow[],
+): Promise<CodeRow | undefined> => {
   const columns = Object.values(COLUMN_OF).join(', ')
   const found = await db.get<Record<string, number>>(`SELECT ${columns} FROM one_time_codes WHERE user_id = ?`, userId)
-  return rowsOf(limits).find(({ column, limit }) => (found?.[column] ?? 0) >= limit)?.row
+  return rows.find((row) => (found?.[COLUMN_OF[row]] ?? 0) >= CODES_IN_A_ROW[row])
 }
 
-/** The code that was counted was not wrong. */
-export const discountInARow = (db: Queries, userId: string, limits: RowLimits): Promise<number> => {
-  const less = rowsOf(limits).map(({ column }) => `${column} = CASE WHEN ${column} > 0 THEN ${column} - 1 ELSE 0 END`)
+/** Takes back the count of a code that was not wrong. */
+export const discountInARow = (db: Queries, userId: string, rows: readonly CodeRow[]): Promise<number> => {
+  const less = rows.map(
+    (row) => `${COLUMN_OF[row]} = CASE WHEN ${COLUMN_OF[row]} > 0 THEN ${COLUMN_OF[row]} - 1 ELSE 0 END`,
+  )
   return db.run(`UPDATE one_time_codes SET ${less.join(', ')} WHERE user_id = ?`, userId)
 }
 
-/** With a new password, codes are accepted everywhere again. */
+/** Accepts codes everywhere again, after a new password. */
 export const forgetWrongCodes = (db: Queries, userId: string): Promise<number> =>
   db.run(
     `UPDATE one_time_codes SET wrong_in_a_row = 0, wrong_on_links = 0, wrong_anywhere = 0
@@ -56,6 +55,6 @@ export const forgetWrongCodes = (db: Queries, userId: string): Promise<number> =
     userId,
   )
 
-/** A recovery code or a passkey was right: the row of wrong codes over all places ends. */
+/** Ends the row of wrong codes over all places, after a right recovery code or passkey. */
 export const endRowAnywhere = (db: Queries, userId: string): Promise<number> =>
   db.run('UPDATE one_time_codes SET wrong_anywhere = 0 WHERE user_id = ? AND wrong_anywhere > 0', userId)

@@ -1,14 +1,12 @@
-import { resolve } from 'node:path'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import closeWithGrace from 'close-with-grace'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
-import { type Config, defaultBaseUrl } from '../config/config.ts'
-import { hashMemoryOf } from '../config/hash-memory.ts'
-import { rootSecretFile } from '../config/root-secret.ts'
-import { shownSmtp } from '../config/smtp-url.ts'
-import type { Log } from '../lib/log.ts'
-import { toMiB } from '../lib/memory.ts'
-import { createService } from '../service.ts'
-import { findPort, listenError } from './port.ts'
-import { stopOnSignal } from './stop-on-signal.ts'
+import type { Config } from '../config/config.ts'
+import { AppError } from '../lib/errors.ts'
+import { flushLog, type Log } from '../lib/log.ts'
+import { createService, type Service } from '../service.ts'
+import { overviewOf, overviewText } from './overview.ts'
 
 /** After the drain and this time, requests that are still running are cut off. */
 const STOP_WITHIN_MS = 9500
@@ -20,100 +18,83 @@ interface ServeDeps {
 }
 
 /** `svc serve`: runs until it is told to stop. */
-export const serve = async (configured: Config, deps: ServeDeps): Promise<void> => {
-  const { log } = deps
-  const reportServing = (config: Config, listen: string): void => {
-    printOverview(toOverview(config, listen), deps)
-  }
-  if (configured.workers > 1) {
-    const { serveWithWorkers } = await import('./supervisor.ts')
-    return serveWithWorkers(configured, { log, reportServing, stopWithinMs: STOP_WITHIN_MS })
-  }
-  const config = { ...configured, port: await findPort(configured) }
+export const serve = async (configured: Config, { log, greet }: ServeDeps): Promise<void> => {
+  const config = { ...configured, port: configured.port || (await findFreePort(configured)) }
   for (const warning of config.warnings) log.warn(warning)
   const service = await createService({
     config,
     log,
     ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
   })
-  // Before the service reports that it serves: from then on it may be told to stop.
-  const delayMs = config.drainMs + STOP_WITHIN_MS
-  const removeHandlers = stopOnSignal({ log, delayMs, stop: () => service.stop() })
+  // The handlers come before the line that it serves: from then on the service may be told to stop.
+  const removeHandlers = stopOnSignal(service, config, log)
   const listen = await service.start().catch(async (error: unknown) => {
     removeHandlers()
     await service.stop()
     throw listenError(error, config)
   })
-  reportServing(config, listen)
-}
-
-/** The fields of the log line "svc is serving". */
-interface Overview {
-  listen: string
-  workers?: number
-  base_url: string
-  database: string
-  secret: string
-  /** What they cost, and the memory that they hold at most. */
-  password_hashes: string
-  signup: Config['signup']
-  webhooks: string
-  metrics: string
-  providers: string
-  mail: string
-}
-
-const printOverview = (overview: Overview, { log, greet }: ServeDeps): void => {
+  const overview = overviewOf(config, listen)
   if (greet) greet(overviewText(overview))
   else log.info(overview, 'svc is serving')
   log.flush()
 }
 
-const toOverview = (config: Config, listen: string): Overview => ({
-  listen,
-  ...(config.workers > 1 && { workers: config.workers }),
-  base_url: config.baseUrl ?? defaultBaseUrl(config.port),
-  ...describeDatabase(config),
-  password_hashes: describeHashes(config),
-  signup: config.signup,
-  webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
-  metrics: metricsUrl(config) ?? 'off',
-  providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',
-  mail: config.smtp ? `on, by ${shownSmtp(config.smtp)}` : 'off',
-})
-
-const describeHashes = (config: Config): string => {
-  const { memoryCost, timeCost, parallelism } = config.argon2
-  const { hashes, bytes } = hashMemoryOf(config)
-  return `m=${memoryCost},t=${timeCost},p=${parallelism}; at most ${hashes} at once, in ${toMiB(bytes)} MiB`
+/** Without `SVC_BASE_URL`, the port is part of the issuer in every token: it must be known before anything starts. */
+const findFreePort = async (config: Config): Promise<number> => {
+  const probe = createServer()
+  try {
+    await once(probe.listen(0, config.host), 'listening')
+  } catch (error) {
+    throw listenError(error, config)
+  }
+  const actual = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return typeof actual === 'object' && actual ? actual.port : 0
 }
 
-const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefined =>
-  metricsPort === undefined
-    ? undefined
-    : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
-
-const describeDatabase = ({ database, secret }: Config): Pick<Overview, 'database' | 'secret'> => {
-  // With PostgreSQL there is no folder for a secret file, so SVC_SECRET is always set.
-  if (database.kind === 'postgres') return { database: database.connection.redactedUrl, secret: 'SVC_SECRET' }
-  const file = resolve(database.file)
-  return { database: file, secret: secret ? 'SVC_SECRET' : rootSecretFile(file) }
+/** Turns an error of `listen` into one that names the setting to change. */
+const listenError = (error: unknown, { host, port }: Config): unknown => {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') {
+    return new AppError('unavailable', `Port ${port} on ${host} is taken: set SVC_PORT to another.`)
+  }
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new AppError('unavailable', `Cannot listen on ${host} port ${port} (${code}).`)
+  }
+  return error
 }
 
-const overviewText = (overview: Overview): string => `
-  svc is serving
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
-  Listening    ${overview.listen}${overview.workers ? `, ${overview.workers} workers` : ''}
-  Public       ${overview.base_url}
-  Database     ${overview.database}
-  Secret       ${overview.secret}
-  Hashes       ${overview.password_hashes}
-  Signup       ${overview.signup}
-  Webhooks     ${overview.webhooks}
-  Metrics      ${overview.metrics}
-  Providers    ${overview.providers}${overview.providers === 'off' ? '' : `, back to ${overview.base_url}/auth/oauth/NAME/callback`}
-  Mail         ${overview.mail}
+/** Ctrl+C reaches every process of a terminal, and npm or a watcher passes it on: it arrives twice within this time. */
+const ECHO_MS = 500
 
-  Open ${overview.base_url}/auth/signup to create the first account, and press Ctrl+C to stop.
+/** Stops the service on a signal, or on an error that nothing caught, and exits. Returns how to remove the handlers. */
+const stopOnSignal = (service: Service, { drainMs }: Config, log: Log): (() => void) => {
+  let first: { signal: NodeJS.Signals; atMs: number } | undefined
+  let isStopping = false
+  const options = { delay: drainMs + STOP_WITHIN_MS, logger: false as const, skip: [...SIGNALS] }
+  const grace = closeWithGrace(options, async ({ err, ...other }) => {
+    isStopping = true
+    if (err) log.error({ err }, 'stopping after an error that nobody expected')
+    else log.info({ signal: first?.signal ?? other.signal }, 'stopping')
+    await service.stop()
+    log.info('stopped')
+    await flushLog(log)
+  })
 
-`
+  const onSignal = (signal: NodeJS.Signals): void => {
+    const atMs = performance.now()
+    if (first?.signal === 'SIGINT' && atMs - first.atMs < ECHO_MS) return
+    if (isStopping) process.exit(1)
+    first = { signal, atMs }
+    grace.close()
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+
+  return () => {
+    grace.uninstall()
+    for (const signal of SIGNALS) process.off(signal, onSignal)
+  }
+}

@@ -22,7 +22,7 @@ export const findSessionEnds = (
 ): Promise<{ id: string; expires_at: number }[]> =>
   db.all('SELECT id, expires_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?', after, before, limit)
 
-/** Of the sessions after one id and up to another, the last included, deletes those that have expired. */
+/** Deletes those sessions that have expired, from after one id up to another, the last included. */
 export const deleteSessionsEndedBy = (
   db: Queries,
   { after, upTo, nowMs }: { after: string; upTo: string; nowMs: number },

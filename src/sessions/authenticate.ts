@@ -1,10 +1,10 @@
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { Clock } from '../lib/time.ts'
-import type { CachedSessions } from './cached-sessions.ts'
+import type { AuthenticatedSession, CachedSession } from './session.ts'
+import type { CachedSessions } from './session-store.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs } from './lifetime.ts'
-import type { AuthenticatedSession, CachedSession } from './session.ts'
 import type { AccessTokens, TokenReading } from './tokens/access-token.ts'
 import type { VerifiedToken } from './tokens/verified-tokens.ts'
 

@@ -2,14 +2,56 @@ import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { CachedSessions } from './cached-sessions.ts'
-import { endInBatches } from './end-in-batches.ts'
-import type { RecentAuthentication } from './recent-authentication.ts'
-import { lockSession, updateAmr } from './session-lock-store.ts'
-import { deleteSession, findSession } from './session-store.ts'
 import type { AuthenticatedSession } from './session.ts'
+import { type CachedSessions, lockSession, updateAmr, deleteSession, findSession } from './session-store.ts'
+import type { RecentAuthentication } from './recent-authentication.ts'
 import type { SessionRules } from './sign-in-grant.ts'
 import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from './user-sessions-store.ts'
+import { setImmediate } from 'node:timers/promises'
+import { deleteSessionsUpTo, findSessionIds } from './all-sessions-store.ts'
+
+interface EndInBatchesDeps {
+  db: Database
+  cachedSessions: CachedSessions
+  recordEvent: RecordEvent
+  endPendingSignInsAfter: (db: Database, from: { after: string; limit: number }) => Promise<string | undefined>
+}
+
+/** Small enough that other requests do not wait long for the database. */
+const BATCH = 1000
+
+/**
+ * Ends the sign-ins of all users that wait for a second factor, and then their sessions in order of id, which is the
+ * order of their start. Resolves to how many sessions ended. One that starts during the call may stay.
+ */
+const endInBatches = async (deps: EndInBatchesDeps): Promise<number> => {
+  const { db, cachedSessions, recordEvent } = deps
+  await endPendingSignIns(deps)
+  let after = ''
+  let ended = 0
+  for (;;) {
+    const ids = await findSessionIds(db, { after, limit: BATCH })
+    const last = ids.at(-1)
+    if (last === undefined) return ended
+    const range = { after, last }
+    ended += await db.inTransaction(async (transaction) => {
+      const count = await deleteSessionsUpTo(transaction, range)
+      transaction.afterCommit(() => cachedSessions.forgetAll())
+      await recordEvent(transaction, { type: 'session.ended', details: { count } })
+      return count
+    })
+    after = last
+    await setImmediate()
+  }
+}
+
+const endPendingSignIns = async ({ db, endPendingSignInsAfter }: EndInBatchesDeps): Promise<void> => {
+  let after: string | undefined = ''
+  while (after !== undefined) {
+    after = await endPendingSignInsAfter(db, { after, limit: BATCH })
+    await setImmediate()
+  }
+}
 
 export interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAuthentication' | 'requireFactors'> {
   db: Database
@@ -23,7 +65,7 @@ export interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAut
 
 export type EndingSession = Pick<AuthenticatedSession, 'sessionId' | 'userId'>
 
-/** Who ends the sessions of a user. */
+/** A user or an operator ends the sessions of a user. */
 export interface OwnEnd {
   /** The session of the request. */
   ownId?: string | undefined
@@ -59,7 +101,7 @@ export const createEnding = (deps: EndingDeps) => {
       const changes = await updateAmr(transaction, sessionId, amr)
       if (changes > 0) transaction.afterCommit(() => cachedSessions.forget(sessionId))
     },
-    // What is cached of a session has its user in it.
+    // A cached session has its user in it.
     userChanged: forgetSessionsOfUser,
   }
 

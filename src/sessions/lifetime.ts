@@ -11,7 +11,7 @@ export interface Lifetimes {
   graceMs: number
 }
 
-/** Where a user signs in from, for their list of sessions. */
+/** A user signs in from a device, which their list of sessions shows. */
 export interface Device {
   userAgent: string
   address: string
@@ -21,10 +21,7 @@ export interface Device {
 const MAX_REMEMBERED_ROTATIONS = 16
 const MAX_USER_AGENT_LENGTH = 512
 
-/**
- * In place of the time at which a token was replaced: it is good until its successor is used. Older versions of svc take
- * it for a time that never comes.
- */
+/** Stands in place of the time at which a token was replaced: the token is good until its successor is used. */
 export const UNTIL_NEXT_IS_USED = Number.MAX_SAFE_INTEGER
 
 const trimmed = ({ userAgent, address }: Device): Device => ({
@@ -40,7 +37,7 @@ interface NewSession {
   authenticatedAtMs: number | undefined
   amr: SignInGrant['amr']
   provider: string | undefined
-  deviceHash: string | undefined
+  deviceHash: string
 }
 
 export const newSession = ({ id, userId, device, nowMs, ...rest }: NewSession, lifetimes: Lifetimes): Session => ({

@@ -7,7 +7,7 @@ import type { SessionAuthentication } from './session.ts'
 /** How long an authentication counts as recent: short enough that the same person is still there. */
 const RECENT_MS = 10 * 60_000
 
-/** What other subjects know of the ways in which users authenticate. */
+/** Other subjects know these about the ways in which users authenticate. */
 export interface AuthenticationRules {
   /** Whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>

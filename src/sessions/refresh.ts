@@ -1,13 +1,12 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import type { CachedSessions } from './cached-sessions.ts'
+import type { AuthenticatedSession, CachedSession, SessionWithUser } from './session.ts'
+import { type CachedSessions, updateRotatedSession } from './session-store.ts'
 import { createClockSteps } from './clock-steps.ts'
 import type { EndingSession } from './ending.ts'
 import { currentTimeMs, type Device, isUsable, type Lifetimes, replacedAt, rotateSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
-import type { AuthenticatedSession, CachedSession, SessionWithUser } from './session.ts'
-import { updateRotatedSession } from './session-store.ts'
 import type { SessionCaller } from './start.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
 import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
@@ -40,7 +39,7 @@ export interface IdentifiedSession {
   isReused: boolean
 }
 
-/** What can be done with a refresh token. */
+/** A refresh token can be traded, or only looked at. */
 export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const { db, clock, lifetimes, defaultAudience, refreshTokens, cachedSessions, issueTokens, endSession } = deps
   const unanswered = createUnansweredRotations(deps)

@@ -1,28 +1,22 @@
-import type { Queries } from '../storage/database.ts'
+import { columnsOf, insertRow, type Queries, type TableRow } from '../storage/database.ts'
 
 /** A session that ended because a later one began in the same browser. Times in milliseconds since 1970. */
 export interface ReplacedSession {
   id: string
   /** The session that the browser has now. */
   successorId: string
-  /** What the refresh tokens of the replaced session were made with. */
+  /** The refresh tokens of the replaced session were made with it. */
   salt: string
   replacedAtMs: number
   /** The time of the server as the row was read; undefined where there is no server. */
   readAtMs: number | undefined
 }
 
-interface ReplacedRow {
-  id: string
-  successor_id: string
-  salt: string
-  replaced_at: number
-  read_at: number | null
-}
+type ReplacedRow = TableRow<'replaced_sessions'> & { read_at: number | null }
 
 export const findReplacedSession = async (db: Queries, id: string): Promise<ReplacedSession | undefined> => {
   const row = await db.get<ReplacedRow>(
-    'SELECT id, successor_id, salt, replaced_at, server_time() AS read_at FROM replaced_sessions WHERE id = ?',
+    `SELECT ${columnsOf('replaced_sessions')}, server_time() AS read_at FROM replaced_sessions WHERE id = ?`,
     id,
   )
   return (
@@ -48,13 +42,8 @@ export const replaceSession = async (
   await db.run('UPDATE replaced_sessions SET successor_id = ? WHERE successor_id = ?', successorId, id)
   const ended = await db.get<{ salt: string }>('DELETE FROM sessions WHERE id = ? RETURNING salt', id)
   if (!ended) return false
-  await db.run(
-    'INSERT INTO replaced_sessions (id, successor_id, salt, replaced_at) VALUES (?, ?, ?, ?)',
-    id,
-    successorId,
-    ended.salt,
-    nowMs,
-  )
+  const { salt } = ended
+  await insertRow(db, 'replaced_sessions', { id, successor_id: successorId, salt, replaced_at: nowMs })
   return true
 }
 

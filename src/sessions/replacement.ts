@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { CachedSessions } from './cached-sessions.ts'
+import type { CachedSession } from './session.ts'
+import type { CachedSessions } from './session-store.ts'
 import { currentTimeMs, isUsable, type Lifetimes } from './lifetime.ts'
 import { deleteReplacedSessions, findReplacedSession, replaceSession } from './replaced-store.ts'
-import type { CachedSession } from './session.ts'
 import type { RefreshTokens, UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 
 interface ReplacementDeps {

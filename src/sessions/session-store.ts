@@ -1,28 +1,23 @@
-import type { Database, Queries } from '../storage/database.ts'
-import type { Session, SessionWithUser } from './session.ts'
+import {
+  columnsOf,
+  type Database,
+  insertRow,
+  type Queries,
+  type TableRow,
+  type CachedRow,
+} from '../storage/database.ts'
+import {
+  type Session,
+  type SessionWithUser,
+  type CachedSession,
+  type SessionAuthentication,
+  toCachedSession,
+} from './session.ts'
 
-/** The columns of a session. Two of them have their table's name, because `users` has columns of the same name. */
-export const SESSION_COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at,
-  expires_at, absolute_expires_at, user_agent, address, authenticated_at, amr, provider,
-  device_hash`
+export type SessionRow = TableRow<'sessions'>
 
-export interface SessionRow {
-  id: string
-  user_id: string
-  salt: string
-  generation: number
-  replaced_at: string
-  created_at: number
-  last_seen_at: number
-  expires_at: number
-  absolute_expires_at: number
-  user_agent: string
-  address: string
-  authenticated_at: number | null
-  amr: string | null
-  provider: string | null
-  device_hash: string | null
-}
+/** The columns of a session with the name of their table, because `users` has columns of the same name. */
+export const SESSION_COLUMNS = columnsOf('sessions').replace(/\w+/g, 'sessions.$&')
 
 interface SessionWithUserRow extends SessionRow {
   email: string
@@ -41,9 +36,8 @@ const WITH_USER = `SELECT ${SESSION_COLUMNS}, email, username, roles, disabled, 
   server_time() AS read_at
   FROM sessions JOIN users ON users.id = sessions.user_id`
 
-/** As it is stored: words with spaces between them. */
-export const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] =>
-  amr ? (amr.split(' ') as Session['amr']) : []
+/** The column holds words with spaces between them. */
+const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] => (amr ? (amr.split(' ') as Session['amr']) : [])
 
 export const toSession = (row: SessionRow): Session => ({
   id: row.id,
@@ -60,7 +54,7 @@ export const toSession = (row: SessionRow): Session => ({
   authenticatedAtMs: row.authenticated_at ?? undefined,
   amr: toAmr(row),
   provider: row.provider ?? undefined,
-  deviceHash: row.device_hash ?? undefined,
+  deviceHash: row.device_hash,
 })
 
 const toSessionWithUser = (row: SessionWithUserRow): SessionWithUser => ({
@@ -91,26 +85,23 @@ export const findSession = async (db: Queries, id: string): Promise<SessionWithU
 }
 
 export const insertSession = (db: Queries, session: Session): Promise<number> =>
-  db.run(
-    `INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
-       absolute_expires_at, user_agent, address, authenticated_at, amr, provider, device_hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    session.id,
-    session.userId,
-    session.salt,
-    session.generation,
-    JSON.stringify(session.replacedAtMs),
-    session.createdAtMs,
-    session.lastSeenAtMs,
-    session.expiresAtMs,
-    session.absoluteExpiresAtMs,
-    session.userAgent,
-    session.address,
-    session.authenticatedAtMs ?? null,
-    session.amr.length > 0 ? session.amr.join(' ') : null,
-    session.provider ?? null,
-    session.deviceHash ?? null,
-  )
+  insertRow(db, 'sessions', {
+    id: session.id,
+    user_id: session.userId,
+    salt: session.salt,
+    generation: session.generation,
+    replaced_at: JSON.stringify(session.replacedAtMs),
+    created_at: session.createdAtMs,
+    last_seen_at: session.lastSeenAtMs,
+    expires_at: session.expiresAtMs,
+    absolute_expires_at: session.absoluteExpiresAtMs,
+    user_agent: session.userAgent,
+    address: session.address,
+    authenticated_at: session.authenticatedAtMs ?? null,
+    amr: session.amr.length > 0 ? session.amr.join(' ') : null,
+    provider: session.provider ?? null,
+    device_hash: session.deviceHash,
+  })
 
 /**
  * Writes the next generation of a session; 0 when another request has done so, the session has ended, or the server
@@ -147,3 +138,41 @@ export const updateUnansweredSession = (
 
 export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ?', id)
+
+type LockedRow = Pick<SessionRow, 'user_id' | 'authenticated_at' | 'amr' | 'provider'> & { read_at: number | null }
+
+/**
+ * Locks a session, and its user before it, until the transaction ends; undefined when the session has ended. The order
+ * is that of every transaction that locks both: two that wait for each other would have to be repeated.
+ */
+export const lockSession = async (
+  db: Queries,
+  id: string,
+  userId: string,
+): Promise<SessionAuthentication | undefined> => {
+  await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
+  const row = await db.get<LockedRow>(
+    `SELECT user_id, authenticated_at, amr, provider, server_time() AS read_at FROM sessions
+     WHERE id = ? AND user_id = ? FOR SHARE`,
+    id,
+    userId,
+  )
+  return (
+    row && {
+      userId: row.user_id,
+      authenticatedAtMs: row.authenticated_at ?? undefined,
+      amr: toAmr(row),
+      provider: row.provider ?? undefined,
+      readAtMs: row.read_at ?? undefined,
+    }
+  )
+}
+
+/** 0 where the session has `mfa` already. */
+export const updateAmr = (db: Queries, id: string, amr: readonly string[]): Promise<number> =>
+  db.run(`UPDATE sessions SET amr = ? WHERE id = ? AND (amr IS NULL OR amr NOT LIKE '%mfa%')`, amr.join(' '), id)
+
+/** Sessions by id, as they are in the database at this moment; from memory where nothing has changed. */
+export type CachedSessions = CachedRow<CachedSession>
+
+export const createCachedSessions = (db: Database): CachedSessions => cacheSessions(db, toCachedSession)

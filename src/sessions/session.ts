@@ -17,7 +17,7 @@ export interface Session {
   /** UUID of version 7, so that ids are in order of creation. */
   id: string
   userId: string
-  /** What the refresh tokens of this session are made with, beside a key. */
+  /** The refresh tokens of this session are made with it, beside a key. */
   salt: string
   /** The number of the refresh token that is good now. */
   generation: number
@@ -33,12 +33,12 @@ export interface Session {
   address: string
   /** When the user last authenticated, as far as it is known. */
   authenticatedAtMs: number | undefined
-  /** What they proved then; empty where it is not known. */
+  /** They proved this then; empty where it is not known. */
   amr: readonly AuthenticationMethod[]
   /** The provider by which they did, as the settings name it. */
   provider: string | undefined
-  /** Of the browser's secret; undefined for a session from before browsers were recognised. */
-  deviceHash: string | undefined
+  /** The hash of the secret in the browser's cookie. */
+  deviceHash: string
 }
 
 export interface SessionWithUser extends Session {
@@ -63,7 +63,7 @@ export type SessionAuthentication = Pick<
   'userId' | 'authenticatedAtMs' | 'amr' | 'provider' | 'readAtMs'
 >
 
-/** Who is signed in, in which session. */
+/** A user is signed in, in this session. */
 export interface AuthenticatedSession {
   sessionId: string
   userId: string
@@ -74,7 +74,7 @@ export interface AuthenticatedSession {
   createdAtMs: number
   /** When the user last authenticated, as far as it is known. */
   authenticatedAtMs: number | undefined
-  /** What they proved then (RFC 8176); empty where it is not known. */
+  /** They proved this then (RFC 8176); empty where it is not known. */
   amr: readonly AuthenticationMethod[]
   /** The provider by which they did, as the settings name it. */
   provider: string | undefined
@@ -82,8 +82,8 @@ export interface AuthenticatedSession {
   expiresAtMs: number
   /** The time of the database's server as the row was read; undefined where there is no server. */
   readAtMs: number | undefined
-  /** Of the secret of its browser; undefined for a session from before browsers were recognised. */
-  deviceHash: string | undefined
+  /** The hash of the secret of its browser. */
+  deviceHash: string
   /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
   userJson: string
 }

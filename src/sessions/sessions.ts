@@ -4,13 +4,13 @@ import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { Database } from '../storage/database.ts'
 import { createAuthenticate } from './authenticate.ts'
-import { createCachedSessions } from './cached-sessions.ts'
+import type { AuthenticatedSession, Session, SessionWithUser } from './session.ts'
+import { createCachedSessions } from './session-store.ts'
 import { createEnding, type EndingDeps, type EndingSession, type OwnEnd } from './ending.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs, type Lifetimes } from './lifetime.ts'
-import { lockUnrecognisedSession, updateDeviceHash } from './session-lock-store.ts'
 import {
   type AuthenticationRules,
   createRecentAuthentication,
@@ -18,7 +18,6 @@ import {
 } from './recent-authentication.ts'
 import { createSessionRefresh, type IdentifiedSession, type RefreshResult } from './refresh.ts'
 import { createReplacement } from './replacement.ts'
-import type { AuthenticatedSession, Session, SessionWithUser } from './session.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
 import { createStart, type SessionCaller, type StartOptions } from './start.ts'
 import type { AccessTokens } from './tokens/access-token.ts'
@@ -41,7 +40,7 @@ export interface Sessions extends RecentAuthentication {
   /**
    * Starts a session; undefined when the grant is no longer valid, its user was deleted, or `mayStart` says no.
    */
-  start(grant: SignInGrant, caller: SessionCaller, options?: StartOptions): Promise<Tokens | undefined>
+  start(grant: SignInGrant, caller: SessionCaller, options: StartOptions): Promise<Tokens | undefined>
   /**
    * The session of an access token, by the rows as they are now; undefined when either is not good. No promise where
    * the row is in memory.
@@ -49,14 +48,6 @@ export interface Sessions extends RecentAuthentication {
   authenticate(accessToken: string): Awaitable<AuthenticatedSession | undefined>
   /** Trades a refresh token for new tokens. One that comes again past its grace ends the session (RFC 9700 4.14.2). */
   refresh(refreshToken: string, caller: SessionCaller, audience?: string): Promise<RefreshResult>
-  /**
-   * Recognises the browser of a session from before browsers were recognised, in one transaction; does nothing where
-   * another request was first.
-   */
-  recogniseBrowser(
-    session: AuthenticatedSession,
-    recognise: (transaction: Transaction) => Promise<string>,
-  ): Promise<void>
   /** The session of a refresh token, without using the token. */
   identify(refreshToken: string): Promise<IdentifiedSession | undefined>
 
@@ -80,7 +71,7 @@ export interface Sessions extends RecentAuthentication {
   /** Ends the session that has just replaced the one of this refresh token, in the same browser. */
   endSuccessor(refreshToken: string, caller: Caller): Promise<AuthenticatedSession[]>
 
-  /** What other subjects call in their transactions. */
+  /** Other subjects call these in their transactions. */
   rules: SessionRules
   /** Cleanup: deletes records of replaced sessions that are past the grace. Resolves to how many. */
   deleteReplaced(nowMs: number): Promise<number>
@@ -91,7 +82,7 @@ type CurrentSession = Pick<AuthenticatedSession, 'sessionId' | 'readAtMs'>
 
 interface SessionList {
   sessions: Session[]
-  /** Of all live sessions, those beyond the limit included. */
+  /** The count of all live sessions, those beyond the limit included. */
   count: number
 }
 
@@ -131,13 +122,6 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     deleteReplaced,
 
     find: (id) => after(cachedSessions.get(id), (row) => row && live(row.session, clock)),
-
-    recogniseBrowser: ({ sessionId, userId }, recognise) =>
-      db.inTransaction(async (transaction) => {
-        if (!(await lockUnrecognisedSession(transaction, sessionId, userId))) return
-        await updateDeviceHash(transaction, sessionId, await recognise(transaction))
-        transaction.afterCommit(() => cachedSessions.forget(sessionId))
-      }),
 
     async list(userId, limit, { sessionId: firstId, readAtMs } = NO_SESSION) {
       const nowMs = currentTimeMs({ readAtMs }, clock)

@@ -17,7 +17,7 @@ export interface SignInGrant {
    * when a provider does not say.
    */
   authenticatedAtMs: number | undefined
-  /** What was proved then, and nothing older; empty where it is not known. */
+  /** The user proved this then, and nothing older; empty where it is not known. */
   amr: readonly AuthenticationMethod[]
   /** The provider by which they authenticated, as the settings name it. */
   provider?: string | undefined
@@ -36,7 +36,7 @@ export interface OwnSession {
   sessionId: string
 }
 
-/** What changes to an account have to do with sessions, each in the transaction of the change. */
+/** Changes to an account call these in their transaction. */
 export interface SessionRules {
   /** Ends all sessions of a user, or all but one; resolves to how many ended. */
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>

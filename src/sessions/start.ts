@@ -4,17 +4,50 @@ import type { Caller } from '../lib/caller.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import type { CachedSessions } from './cached-sessions.ts'
+import type { SessionAuthentication } from './session.ts'
+import { type CachedSessions, lockSession, findSession, insertSession } from './session-store.ts'
 import type { EndingSession } from './ending.ts'
 import { byServerTime, currentTimeMs, type Device, type Lifetimes, newSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
-import { createSessionLimit } from './session-limit.ts'
-import { lockSession } from './session-lock-store.ts'
-import { findSession, insertSession } from './session-store.ts'
-import type { SessionAuthentication } from './session.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
-import { lockUserOfSession } from './user-sessions-store.ts'
+import { lockUserOfSession, deleteSessionsAboveLimit } from './user-sessions-store.ts'
+
+/** More than anyone has devices. A program that logs in before each of its requests gets no further. */
+const MAX_SESSIONS_OF_USER = 100
+
+interface SessionLimitDeps {
+  log: Log
+  cachedSessions: CachedSessions
+  recordEvent: RecordEvent
+}
+
+interface StartedSession {
+  id: string
+  userId: string
+  nowMs: number
+  caller: Caller
+}
+
+/**
+ * In the transaction that has inserted a session and locked its user: where the user has more than 100 live sessions,
+ * ends those that were not seen for longest.
+ */
+const createSessionLimit =
+  ({ log, cachedSessions, recordEvent }: SessionLimitDeps) =>
+  async (transaction: Transaction, { id, userId, nowMs, caller }: StartedSession): Promise<void> => {
+    const ended = await deleteSessionsAboveLimit(transaction, { userId, newId: id, nowMs, limit: MAX_SESSIONS_OF_USER })
+    if (ended.length === 0) return
+    const details = { count: ended.length, reason: 'session_limit' }
+    await recordEvent(transaction, { type: 'session.ended', userId, sessionId: id, details }, caller)
+    transaction.afterCommit(() => {
+      for (const endedId of ended) cachedSessions.forget(endedId)
+      log.info(
+        { user_id: userId, session_ids: ended.slice(0, MAX_SESSIONS_OF_USER), sessions: ended.length },
+        'session limit reached: longest unseen sessions ended',
+      )
+    })
+  }
 
 /** `isReused`: the browser has shown it with a refresh token that was replaced before, past its grace. */
 interface ReplacedByStart extends EndingSession {
@@ -31,14 +64,14 @@ export interface StartOptions {
   /** Asked then: whether a session may start now. Where not, what `also` has done stays. */
   mayStart?: ((transaction: Queries) => Promise<boolean>) | undefined
   /** Recognises the browser, in the transaction of the start; resolves to the hash of its secret. */
-  recogniseBrowser?: ((transaction: Transaction) => Promise<string>) | undefined
+  recogniseBrowser: (transaction: Transaction) => Promise<string>
   /** A session with `mfa`, whose authentication stays that of the user: what the grant proves is less. */
   keepsMfaOf?: string | undefined
   /** How the user has signed in, for the record of the start; without it, there is none. */
   login?: { method: string } | undefined
 }
 
-/** Who gets the session. */
+/** The caller gets the session. */
 export type SessionCaller = Caller & { device: Device }
 
 interface StartDeps {
@@ -58,7 +91,7 @@ export const createStart = (deps: StartDeps) => {
   const { db, clock, lifetimes, defaultAudience, issueTokens, recordEvent } = deps
   const endAboveLimit = createSessionLimit(deps)
 
-  /** By the time of the database's server, where there is one. */
+  /** Uses the time of the database's server, if there is one. */
   const proved = (grant: SignInGrant, user: { readAtMs: number | undefined }): Authentication => {
     const { authenticatedAtMs, amr, provider } = grant
     return { authenticatedAtMs: authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock), amr, provider }
@@ -67,7 +100,7 @@ export const createStart = (deps: StartDeps) => {
   return async (
     grant: SignInGrant,
     caller: SessionCaller,
-    { replaces = [], admitted, also, mayStart, recogniseBrowser, keepsMfaOf, login }: StartOptions = {},
+    { replaces = [], admitted, also, mayStart, recogniseBrowser, keepsMfaOf, login }: StartOptions,
   ): Promise<Tokens | undefined> => {
     const id = randomUUIDv7()
     const { userId, isStillValid } = grant
@@ -81,7 +114,7 @@ export const createStart = (deps: StartDeps) => {
       await admitted
       await also?.(transaction)
       if (mayStart && !(await mayStart(transaction))) return undefined
-      const deviceHash = await recogniseBrowser?.(transaction)
+      const deviceHash = await recogniseBrowser(transaction)
       const nowMs = currentTimeMs(user, clock)
       const kept = keepsMfaOf === undefined ? undefined : await lockSession(transaction, keepsMfaOf, userId)
       const authentication = kept?.amr.includes('mfa') ? authenticationOf(kept) : proven

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../lib/errors.ts'
 import type { Database } from '../storage/database.ts'
-import type { CachedSessions } from './cached-sessions.ts'
-import { UNTIL_NEXT_IS_USED } from './lifetime.ts'
 import type { Session } from './session.ts'
-import { updateUnansweredSession } from './session-store.ts'
+import { type CachedSessions, updateUnansweredSession } from './session-store.ts'
+import { UNTIL_NEXT_IS_USED } from './lifetime.ts'
 
 /** Beyond it, the oldest is forgotten. */
 const MAX_REMEMBERED = 10_000

@@ -1,4 +1,6 @@
-/** What a column holds. Timestamps are milliseconds since 1970; lists are JSON text. */
+export { columnsOf, insertRow, insertRows, type NewRow, type TableRow } from './rows.ts'
+
+/** A value of a column. Timestamps are milliseconds since 1970; lists are JSON text. */
 export type Value = string | number | null
 
 /**
@@ -21,7 +23,7 @@ export interface Transaction extends Queries {
   afterCommit(action: () => void): void
 }
 
-/** How one row is read by its key, and what is made of it. */
+/** A query for one row by its key, and the function that maps it. */
 export interface RowQuery<Row, Mapped> {
   /** A `SELECT` without its `WHERE`; one of its columns is called `id` and holds the key. */
   select: string
@@ -31,7 +33,7 @@ export interface RowQuery<Row, Mapped> {
 }
 
 /**
- * Rows that every request needs one of, looked up by key. A result is as fresh as a query at the time of the call. On
+ * Looks up rows by key, of which every request needs one. A result is as fresh as a query at the time of the call. On
  * SQLite, rows are cached until the database changes; on PostgreSQL, lookups are batched.
  */
 export interface CachedRow<Mapped> {
@@ -46,7 +48,7 @@ export interface CachedRow<Mapped> {
   forgetAll(): void
 }
 
-/** How many connections of a pool are in use at the moment. */
+/** The number of connections of a pool that are in use at the moment. */
 export interface PoolLoad {
   open: number
   idle: number
@@ -62,7 +64,7 @@ export type Dialect = 'sqlite' | 'postgres'
  */
 export interface Database extends Queries {
   readonly dialect: Dialect
-  /** How long an operation may wait for the server; undefined where there is none. */
+  /** An operation waits so long for the server; undefined where there is none. */
   readonly timeoutMs?: number
   /**
    * Commits everything that `work` did, or nothing. Resolves when the commit is on disk. `work` must do nothing slow,
@@ -88,7 +90,7 @@ export interface Database extends Queries {
   cachedRow<Row extends { id: string }, Mapped>(query: RowQuery<Row, Mapped>): CachedRow<Mapped>
   /** Writes a consistent copy to a new file while reads and writes go on; `invalid_request` on PostgreSQL. */
   backup(file: string): Promise<void>
-  /** Undefined where there is no pool. */
+  /** The load of the pool; undefined where there is none. */
   poolLoad?(): PoolLoad
   close(): Promise<void>
 }
@@ -99,7 +101,7 @@ export interface Database extends Queries {
  */
 export const MOMENT = 'moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))'
 
-/** What messages say of a database, of either kind, that lacks a table or a column. */
+/** Messages say so of a database, of either kind, that lacks a table or a column. */
 export const NO_TABLES = 'has no tables of svc: run `svc migrate`, or restore a backup'
 export const OTHER_TABLES = 'has tables of another version: run `svc migrate`'
 

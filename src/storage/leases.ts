@@ -4,15 +4,15 @@ import { MOMENT, type Queries } from './database.ts'
 interface Lease {
   name: string
   holder: string
-  /** How long it lasts from now on. */
+  /** Its duration from now on. */
   forMs: number
   /** The longest that any process may take it for. */
   longestMs: number
-  /** Counts where the database has no server. */
+  /** The time that counts where the database has no server. */
   nowMs: number
 }
 
-/** A time in thirteen digits, so that times compare as text. Enough until the year 2286. */
+/** Writes a time in thirteen digits, so that times compare as text. They are enough until the year 2286. */
 const digits = (time: string): string => `SUBSTR(CAST(10000000000000 + ${time} AS TEXT), 2)`
 
 /**

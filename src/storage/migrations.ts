@@ -6,7 +6,7 @@ import { isPoolerMisconfigured } from './postgres/errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
-/** How long a migration tries to lock a table that is in use. Between two tries, waiting statements run first. */
+/** A migration tries for so long to lock a table that is in use. Between two tries, waiting statements run first. */
 const LOCK_TIMEOUT_MS = 30_000
 
 interface Migration {
@@ -16,29 +16,54 @@ interface Migration {
   statements: string[]
 }
 
-/** Every migration in order; a file is a list of statements, each ended by `;` at the end of a line. */
+/**
+ * Every migration in order. `NAME.sql` is for both databases; where SQL does not allow that, `NAME.sqlite.sql` and
+ * `NAME.postgres.sql` take its place.
+ */
 const readMigrations = (dialect: Dialect): Migration[] =>
   readdirSync(FOLDER)
-    .filter((file) => file.endsWith(`.${dialect}.sql`))
     .sort()
-    .map((file) => readMigration(file.replace(`.${dialect}.sql`, ''), readFileSync(new URL(file, FOLDER), 'utf8')))
+    .flatMap((file) => {
+      const [, name, only] = /^([^.]+)(?:\.(sqlite|postgres))?\.sql$/.exec(file) ?? []
+      if (!name || (only && only !== dialect)) return []
+      return [readMigration(name, readFileSync(new URL(file, FOLDER), 'utf8'), dialect === 'sqlite' && !only)]
+    })
 
-const readMigration = (name: string, text: string): Migration => ({
+/** A file is a list of statements, each ended by `;` at the end of a line. */
+const readMigration = (name: string, text: string, isTranslated: boolean): Migration => ({
   name,
   worksWith: /^-- works with: (\S+)$/m.exec(text)?.[1] ?? name,
   statements: text
     .replace(/^\s*--.*$/gm, '')
     .split(/;$/m)
     .map((statement) => statement.trim())
-    .filter(Boolean),
+    .filter(Boolean)
+    .map((statement) => (isTranslated ? toSqlite(statement) : statement)),
 })
 
+/** Leaves out of a statement for PostgreSQL what SQLite does not know, and need not: it always compares bytes. */
+const toSqlite = (statement: string): string =>
+  statement
+    .replaceAll(' COLLATE "C"', '')
+    .replace(/^CREATE UNLOGGED TABLE/, 'CREATE TABLE')
+    .replace(/ WITH \(fillfactor = \d+\)$/, '')
+    .replace(/^CREATE TABLE [^]*\)$/, '$& WITHOUT ROWID')
+
+/** The first migration of the versions before 0.1.0. */
+const UNRELEASED = '001-beginning'
+
+/** Throws `conflict` for a database of an unreleased version, whose schema no migration continues. */
 const findApplied = async (db: Pick<Database, 'all'>): Promise<string[]> => {
   const rows = await db.all<{ name: string }>('SELECT name FROM migrations ORDER BY name')
-  return rows.map((row) => row.name)
+  const applied = rows.map((row) => row.name)
+  if (!applied.includes(UNRELEASED)) return applied
+  throw new AppError(
+    'conflict',
+    'The database was made by a version of svc before 0.1.0, which this one cannot upgrade: take its users along with `svc users export` of that version, and `svc users import` into a new database.',
+  )
 }
 
-/** SQLSTATE */
+/** The SQLSTATE of a table that does not exist. */
 const UNDEFINED_TABLE = '42P01'
 
 /** A start that was killed early leaves a database without tables. */
@@ -57,8 +82,8 @@ const findAppliedIfAny = (db: Database): Promise<string[]> =>
 /**
  * Brings the schema up to date, and resolves to the names of the applied migrations. Forward only. Each migration is
  * one transaction that records its own name first: of two processes that start together, the second waits and then has
- * nothing to do, and a kill leaves nothing half-done. Throws `unavailable` when a table stays in use for too long, and
- * `internal_error` when the schema is too new for this program.
+ * nothing to do, and a kill leaves nothing half-done. Throws `unavailable` when a table stays in use for too long,
+ * `conflict` when the schema is of an unreleased version, and `internal_error` when it is too new for this program.
  */
 export const migrate = async (db: Database, clock: Clock): Promise<string[]> => {
   const known = readMigrations(db.dialect)
@@ -73,7 +98,7 @@ export const migrate = async (db: Database, clock: Clock): Promise<string[]> => 
   return done
 }
 
-/** The names of the migrations that `migrate` would apply; of all migrations when no database is given. */
+/** Lists the migrations that `migrate` would apply; all migrations when no database is given. */
 export const findPendingMigrations = async (dialect: Dialect, db: Database | undefined): Promise<string[]> => {
   const names = readMigrations(dialect).map(({ name }) => name)
   const applied = db ? await findAppliedIfAny(db) : []

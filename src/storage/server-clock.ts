@@ -4,7 +4,7 @@ import type { Queries } from './database.ts'
 interface ServerClock {
   /** The time of the database's server; where there is none, that of this machine. */
   nowMs: number
-  /** By how much the clock of this machine is ahead of the server's at least; negative: behind. */
+  /** The clock of this machine is ahead of the server's by so much at least; negative: behind. */
   aheadMs: number
 }
 

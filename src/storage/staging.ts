@@ -8,7 +8,7 @@ const PRAGMAS = `
   CREATE TABLE records (number INTEGER PRIMARY KEY, record TEXT NOT NULL, id TEXT);
   CREATE TABLE keys (key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;`
 
-/** What two records have in common. */
+/** A key that two records have in common. */
 interface Repetition {
   key: string
   /** The earlier record. */
@@ -28,7 +28,7 @@ export interface Staging {
   readonly count: number
   /** Records in the order of their numbers. */
   batches(size: number): Generator<Staged[]>
-  /** Remembers what became of a record. */
+  /** Remembers the id that a record got. */
   setId(number: number, id: string): void
   /** The remembered ids. */
   idBatches(size: number): Generator<string[]>

@@ -1,9 +1,9 @@
 import type { Queries } from './database.ts'
 
-/** What was sealed for one use, such as a challenge. */
+/** A token that was sealed for one use, such as a challenge. */
 interface UsedToken {
   id: string
-  /** From then on it is refused for its age. */
+  /** The token is refused for its age from then on. */
   expiresAtMs: number
 }
 
@@ -24,8 +24,8 @@ export const isSpent = async (db: Pick<Queries, 'get'>, id: string): Promise<boo
 const KEPT_MS = 60 * 60_000
 
 /**
- * Cleanup: deletes the marks of tokens that expired an hour ago; resolves to how many. `nowMs` counts where there is no
- * server: a replica whose clock is ahead must not let the others accept a token twice.
+ * Deletes the marks of tokens that expired an hour ago, for cleanup; resolves to how many. `nowMs` counts where there
+ * is no server: a replica whose clock is ahead must not let the others accept a token twice.
  */
 export const deleteExpiredTokens = (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> =>
   db.run('DELETE FROM used_tokens WHERE expires_at <= COALESCE(server_time(), ?) - ?', nowMs, KEPT_MS)

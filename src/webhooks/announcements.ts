@@ -1,11 +1,22 @@
-import type { Clock } from '../lib/time.ts'
+import { type Clock, toTimestamp } from '../lib/time.ts'
 import { USER_CHANGES, type UserChange } from '../lib/user-change.ts'
 import { uuidAfter } from '../lib/uuid.ts'
 import type { Transaction } from '../storage/database.ts'
-import { createBody } from './event-body.ts'
-import type { EventType } from './event-types.ts'
-import { findLastId, insertEvents } from './outbox-batch-store.ts'
-import { findLastOpenId, insertEvent } from './outbox-store.ts'
+import { eventOutbox, findLastId, findLastOpenId } from './outbox-store.ts'
+import type { EventType } from './webhook-settings.ts'
+
+interface WebhookEvent {
+  id: string
+  type: string
+  createdAtMs: number
+  userId: string
+  /** The changes of `user.updated`. */
+  changed?: UserChange[] | undefined
+}
+
+/** The body of a webhook request (CONTRACT.md 6.3). */
+export const createBody = ({ id, type, createdAtMs, userId, changed }: WebhookEvent): string =>
+  JSON.stringify({ id, type, created_at: toTimestamp(createdAtMs), data: { user_id: userId, changed } })
 
 interface AnnouncementsDeps {
   clock: Clock
@@ -23,7 +34,7 @@ export const createAnnouncements = ({ clock, enabledEvents, wake }: Announcement
     const id = uuidAfter(await findLastOpenId(transaction, userId))
     const createdAtMs = clock.now()
     const body = createBody({ id, type, createdAtMs, userId, changed })
-    await insertEvent(transaction, { id, type, userId, createdAtMs, body })
+    await eventOutbox.insert(transaction, [{ id, type, userId, createdAtMs, body }])
     transaction.afterCommit(wake)
   }
 
@@ -31,7 +42,7 @@ export const createAnnouncements = ({ clock, enabledEvents, wake }: Announcement
     announce: (transaction: Transaction, type: Exclude<EventType, 'user.updated'>, userId: string) =>
       write(transaction, type, userId),
 
-    /** One event for each of these users, who are different ones. */
+    /** Writes one event for each of these users, who are different ones. */
     async announceAll(
       transaction: Transaction,
       type: Exclude<EventType, 'user.updated'>,
@@ -45,12 +56,12 @@ export const createAnnouncements = ({ clock, enabledEvents, wake }: Announcement
         const id = uuidAfter(last)
         return { id, type, userId, createdAtMs, body: createBody({ id, type, createdAtMs, userId }) }
       })
-      await insertEvents(transaction, events)
+      await eventOutbox.insert(transaction, events)
       transaction.afterCommit(wake)
     },
 
     async announceUpdate(transaction: Transaction, userId: string, given: readonly UserChange[]): Promise<void> {
-      // Each once, in the order of the table, however the caller has found them.
+      // Each change stands once, in the order of the table, however the caller has found them.
       const changed = USER_CHANGES.filter((each) => given.includes(each))
       if (changed.length > 0) await write(transaction, 'user.updated', userId, changed)
     },

@@ -1,7 +1,9 @@
 import type { Queries } from '../storage/database.ts'
-import type { DeliveryOutcome } from './delivery-outcome.ts'
-import { whereListed } from './event-history-store.ts'
-import type { OutboxEvent } from './outbox-event.ts'
+import { GIVEN_UP, type OutboxEvent } from './outbox-store.ts'
+
+/** The outcome of an attempt; `interrupted` if its process died before the end. */
+export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed', 'interrupted'] as const
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
 /** The result of one delivery attempt. Times in milliseconds; those that are not durations, since 1970. */
 export interface DeliveryAttempt {
@@ -16,27 +18,7 @@ export interface DeliveryAttempt {
   outcome: DeliveryOutcome
 }
 
-interface AttemptRow {
-  event_id: string
-  number: number
-  ended_at: number | null
-  duration_ms: number | null
-  status: number | null
-  problem: string | null
-  outcome: DeliveryOutcome
-}
-
-const COLUMNS = 'event_id, number, ended_at, duration_ms, status, problem, outcome'
-
-const toAttempt = (row: AttemptRow): DeliveryAttempt => ({
-  eventId: row.event_id,
-  number: row.number,
-  endedAtMs: row.ended_at,
-  durationMs: row.duration_ms,
-  status: row.status,
-  problem: row.problem,
-  outcome: row.outcome,
-})
+const COLUMNS = `event_id AS "eventId", number, ended_at AS "endedAtMs", duration_ms AS "durationMs", status, problem, outcome`
 
 /** The number of an event's latest attempt, which may still be running. */
 const latestAttempt = ({ attempts, attemptsBefore }: OutboxEvent): number => attemptsBefore + attempts
@@ -84,27 +66,17 @@ export const recordInterruptedAttempt = async (db: Queries, event: OutboxEvent):
 }
 
 /** The attempts of an event, the oldest first. */
-export const findAttempts = async (db: Queries, eventId: string): Promise<DeliveryAttempt[]> => {
-  const rows = await db.all<AttemptRow>(
-    `SELECT ${COLUMNS} FROM webhook_attempts WHERE event_id = ? ORDER BY number`,
-    eventId,
-  )
-  return rows.map(toAttempt)
-}
+export const findAttempts = (db: Queries, eventId: string): Promise<DeliveryAttempt[]> =>
+  db.all(`SELECT ${COLUMNS} FROM webhook_attempts WHERE event_id = ? ORDER BY number`, eventId)
 
-/** The attempts of the latest events, as `findLatestEvents` finds them, in order for each event. */
-export const findLatestAttempts = async (
-  db: Queries,
-  events: number,
-  isFailed: boolean,
-): Promise<DeliveryAttempt[]> => {
-  const rows = await db.all<AttemptRow>(
-    `SELECT ${COLUMNS} FROM webhook_attempts
-     WHERE event_id IN (SELECT id FROM webhook_events ${whereListed(isFailed)} ORDER BY id DESC LIMIT ?) ORDER BY event_id, number`,
+/** The attempts of the latest events, or of the latest that were given up, in order for each event. */
+export const findLatestAttempts = (db: Queries, events: number, isFailed: boolean): Promise<DeliveryAttempt[]> =>
+  db.all(
+    `SELECT ${COLUMNS} FROM webhook_attempts WHERE event_id IN (
+       SELECT id FROM webhook_events${isFailed ? ` WHERE ${GIVEN_UP}` : ''} ORDER BY id DESC LIMIT ?)
+     ORDER BY event_id, number`,
     events,
   )
-  return rows.map(toAttempt)
-}
 
 /** Number of attempts that are kept when an event is sent again: the maximum number of attempts of one delivery. */
 const KEPT_ATTEMPTS = 100

@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto'
 import { request as httpRequest } from '../lib/node-http.ts'
-import { signBody, standardSignature } from './signature.ts'
+import { hmac } from '../lib/secrets.ts'
+import { webhookKey } from '../lib/webhook-key.ts'
 
 const MAX_RESPONSE_BYTES = 64 * 1024
 
@@ -48,7 +50,7 @@ const post = (endpoint: WebhookEndpoint, message: Message, onStatus: (status: nu
     const outgoing = requestFor(endpoint.url)(endpoint.url, {
       method: 'POST',
       headers: headersOf(endpoint, message),
-      // A new connection: the receiver may close a kept one at the moment of the only attempt.
+      // Each attempt has a new connection: the receiver may close a kept one at that moment.
       agent: false,
       signal: AbortSignal.any([AbortSignal.timeout(endpoint.timeoutMs), ...(endpoint.signal ? [endpoint.signal] : [])]),
     })
@@ -96,6 +98,23 @@ const headersOf = ({ secret, previousSecret }: WebhookEndpoint, { id, type, body
     'webhook-signature': standardSignature(secrets, { id, timestamp, body }),
   }
 }
+
+/** `sha256=` and the lower-case hex of HMAC-SHA256 over the raw body (CONTRACT.md 6.4). */
+export const signBody = (secret: string, body: string): string => `sha256=${hmac(secret, body, 'hex')}`
+
+interface SignedMessage {
+  id: string
+  /** The time of the attempt, in seconds since 1970. */
+  timestamp: number
+  body: string
+}
+
+/** The header `webhook-signature` of Standard Webhooks 1.0: one `v1,` and base64 for each secret, in this order. */
+export const standardSignature = (secrets: readonly string[], { id, timestamp, body }: SignedMessage): string =>
+  secrets
+    .map((secret) => createHmac('sha256', webhookKey(secret)).update(`${id}.${timestamp}.${body}`).digest('base64'))
+    .map((signature) => `v1,${signature}`)
+    .join(' ')
 
 const problemOf = (error: unknown, { timeoutMs, signal }: WebhookEndpoint): string => {
   if (signal?.aborted) return 'cut off as the service stopped'

@@ -1,54 +1,34 @@
+import { createOutbox, type OutboxRow } from '../storage/outbox/outbox.ts'
 import type { Queries } from '../storage/database.ts'
-import { type EventRow, OUTBOX_COLUMNS, type OutboxEvent, toEvent } from './outbox-event.ts'
 
-export const insertEvent = (
-  db: Queries,
-  event: Pick<OutboxEvent, 'id' | 'type' | 'userId' | 'createdAtMs' | 'body'>,
-): Promise<number> =>
-  db.run(
-    `INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
-     VALUES (?, ?, ?, ?, ?, 0, ?)`,
-    event.id,
-    event.type,
-    event.userId,
-    event.createdAtMs,
-    event.body,
-    event.createdAtMs,
-  )
-
-/** Due open events, the oldest first. An event waits while an earlier one of the same user is open. */
-export const findDueEvents = async (db: Queries, nowMs: number, limit: number): Promise<OutboxEvent[]> => {
-  const rows = await db.all<EventRow>(
-    `SELECT ${OUTBOX_COLUMNS} FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
-       SELECT 1 FROM webhook_events AS earlier
-       WHERE earlier.user_id = event.user_id AND earlier.closed_at IS NULL AND earlier.id < event.id
-     ) ORDER BY next_attempt_at, id LIMIT ?`,
-    nowMs,
-    limit,
-  )
-  return rows.map(toEvent)
+/** An event in the outbox. Its `attempts` are those since it was created, or redelivered. */
+export interface OutboxEvent extends OutboxRow {
+  userId: string
+  type: string
+  /** The bytes that are signed and sent. */
+  body: string
+  /** The attempts before the last redelivery. */
+  attemptsBefore: number
+  /** The status of the last response. */
+  status: number | null
+  deliveredAtMs: number | null
 }
 
-/** The backlog of the outbox. */
-export interface OutboxLoad {
-  /** Events that are neither delivered nor given up; counted up to `MAX_COUNTED`. */
-  open: number
-  /** How long the oldest due event has been due; 0 if no event is due. */
-  overdueMs: number
-}
+/** The condition that finds events that were given up. */
+export const GIVEN_UP = 'closed_at IS NOT NULL AND delivered_at IS NULL'
 
-/** Counting further events would tell nothing new, and would delay other users of the database. */
-const MAX_COUNTED = 10_000
-
-export const findOutboxLoad = async (db: Queries, nowMs: number): Promise<OutboxLoad> => {
-  const row = await db.get<{ open_count: number; due_at: number | null }>(
-    `SELECT
-       (SELECT COUNT(*) FROM (SELECT id FROM webhook_events WHERE closed_at IS NULL LIMIT ?) AS counted) AS open_count,
-       (SELECT MIN(next_attempt_at) FROM webhook_events WHERE closed_at IS NULL) AS due_at`,
-    MAX_COUNTED,
-  )
-  return { open: row?.open_count ?? 0, overdueMs: Math.max(0, nowMs - (row?.due_at ?? nowMs)) }
-}
+export const eventOutbox = createOutbox<OutboxEvent>({
+  table: 'webhook_events',
+  columns: {
+    type: 'type',
+    body: 'body',
+    attemptsBefore: 'attempts_before',
+    status: 'status',
+    deliveredAtMs: 'delivered_at',
+  },
+  inOrderOfUser: true,
+  failed: GIVEN_UP,
+})
 
 /** The id of a user's latest event that is neither delivered nor given up; empty without one. */
 export const findLastOpenId = async (db: Queries, userId: string): Promise<string> => {
@@ -59,72 +39,40 @@ export const findLastOpenId = async (db: Queries, userId: string): Promise<strin
   return row?.id ?? ''
 }
 
-/** Reserves an event for one attempt that ends by `untilMs`; 0 if another process has reserved it. */
-export const claimEvent = (db: Queries, event: OutboxEvent, untilMs: number): Promise<number> =>
-  db.run(
-    `UPDATE webhook_events SET attempts = attempts + 1, next_attempt_at = ?
-     WHERE id = ? AND attempts = ? AND next_attempt_at = ? AND closed_at IS NULL`,
-    untilMs,
-    event.id,
-    event.attempts,
-    event.nextAttemptAtMs,
-  )
-
-interface AttemptResult {
-  status: number | null
-  problem: string | null
+/** The greatest id of all events; empty without one. It is found at once, however many events are open. */
+export const findLastId = async (db: Queries): Promise<string> => {
+  const row = await db.get<{ id: string }>('SELECT id FROM webhook_events ORDER BY id DESC LIMIT 1')
+  return row?.id ?? ''
 }
 
-/** Closes an event with the result of its latest attempt; 0 if a newer attempt has begun, whose result counts. */
-export const closeEvent = (
+interface FailedEvents {
+  /** Range of the times at which they were given up, both ends included. */
+  sinceMs: number
+  untilMs: number
+  /** Events after this one; empty for the first page. */
+  afterId: string
+  limit: number
+}
+
+/** Events that were given up, the oldest first, locked for a change. */
+export const findFailedEvents = (
   db: Queries,
-  { id, attempts }: Pick<OutboxEvent, 'id' | 'attempts'>,
-  { status, problem, nowMs }: AttemptResult & { nowMs: number },
-): Promise<number> =>
+  { sinceMs, untilMs, afterId, limit }: FailedEvents,
+): Promise<OutboxEvent[]> =>
+  db.all(
+    `SELECT ${eventOutbox.selected} FROM webhook_events
+     WHERE closed_at >= ? AND closed_at <= ? AND delivered_at IS NULL AND id > ? ORDER BY id LIMIT ? FOR UPDATE`,
+    sinceMs,
+    untilMs,
+    afterId,
+    limit,
+  )
+
+/** Resets an event to its state before the first attempt; its attempts are counted on. */
+export const reopenEvent = (db: Queries, id: string, nowMs: number): Promise<number> =>
   db.run(
-    `UPDATE webhook_events SET status = ?, problem = ?, delivered_at = ?, closed_at = ?
-     WHERE id = ? AND attempts = ? AND closed_at IS NULL`,
-    status,
-    problem,
-    problem === null ? nowMs : null,
+    `UPDATE webhook_events SET attempts_before = attempts_before + attempts, attempts = 0, next_attempt_at = ?,
+       status = NULL, problem = NULL, delivered_at = NULL, closed_at = NULL WHERE id = ?`,
     nowMs,
     id,
-    attempts,
-  )
-
-/**
- * Stores the result of a failed attempt, and postpones the event with all later events of its user, so that no poll
- * finds those in vain. Has no effect if a newer attempt has begun.
- */
-export const postponeEvent = async (
-  db: Queries,
-  { id, userId, attempts }: Pick<OutboxEvent, 'id' | 'userId' | 'attempts'>,
-  { status, problem, untilMs }: AttemptResult & { untilMs: number },
-): Promise<void> => {
-  const changes = await db.run(
-    'UPDATE webhook_events SET status = ?, problem = ? WHERE id = ? AND attempts = ? AND closed_at IS NULL',
-    status,
-    problem,
-    id,
-    attempts,
-  )
-  if (changes === 0) return
-  await db.run(
-    'UPDATE webhook_events SET next_attempt_at = ? WHERE user_id = ? AND closed_at IS NULL AND id >= ?',
-    untilMs,
-    userId,
-    id,
-  )
-}
-
-/** Deletes at most `limit` events that were closed before a time. */
-export const deleteClosedEvents = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
-  // Twice the same condition: an event that is to be sent again, which this statement has waited for, stays.
-  db.run(
-    `DELETE FROM webhook_events WHERE id IN (
-         SELECT id FROM webhook_events WHERE closed_at < ? ORDER BY closed_at LIMIT ?)
-       AND closed_at < ?`,
-    beforeMs,
-    limit,
-    beforeMs,
   )

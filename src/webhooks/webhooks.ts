@@ -4,21 +4,16 @@ import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
+import { inBatches, type OutboxLoad } from '../storage/outbox/outbox.ts'
 import { createAnnouncements } from './announcements.ts'
-import type { DeliveryAttempt } from './attempt-store.ts'
+import type { DeliveryAttempt, DeliveryOutcome } from './attempt-store.ts'
 import type { DeliveryResult } from './delivery.ts'
-import type { DeliveryOutcome } from './delivery-outcome.ts'
-import type { Dispatcher } from './dispatcher.ts'
-import type { EventType } from './event-types.ts'
-import type { OutboxEvent } from './outbox-event.ts'
-import { deleteClosedEvents, findOutboxLoad, type OutboxLoad } from './outbox-store.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
+import { eventOutbox, type OutboxEvent } from './outbox-store.ts'
+import type { EventType, WebhookSettings } from './webhook-settings.ts'
 
-export type { DeliveryAttempt } from './attempt-store.ts'
-export type { DeliveryOutcome } from './delivery-outcome.ts'
-export type { OutboxEvent } from './outbox-event.ts'
-export type { OutboxLoad } from './outbox-store.ts'
-export type { WebhookSettings } from './webhook-settings.ts'
+export type { DeliveryAttempt, DeliveryOutcome } from './attempt-store.ts'
+export type { OutboxEvent } from './outbox-store.ts'
 
 /** Tells the application what happened to users, through an outbox in the database (CONTRACT.md 6). */
 export interface Webhooks {
@@ -42,13 +37,13 @@ export interface Webhooks {
   deliverDue(): Promise<void>
   /** Sends an event of type `webhook.test`, about no user, without the outbox. */
   sendTest(): Promise<DeliveryResult>
-  /** What waits to be delivered; undefined while webhooks are off. */
+  /** The backlog; undefined while webhooks are off. */
   load(): Promise<OutboxLoad | undefined>
 
   // History.
   /** `not_found` when there is no such event. */
   requireEvent(id: string): Promise<OutboxEvent>
-  /** The latest events, or of those that were given up, newest first. */
+  /** The latest events, or the latest that were given up, the newest first. */
   list(limit: number, isFailed?: boolean): Promise<OutboxEvent[]>
   /** The attempts to deliver one event, in order. */
   attemptsOf(id: string): Promise<DeliveryAttempt[]>
@@ -69,14 +64,12 @@ interface WebhooksDeps {
   log: Log
   /** Undefined: webhooks are off, and no event is written. */
   settings: WebhookSettings | undefined
-  /** For how long a delivered or given-up event is kept. */
+  /** The time for which a delivered or given-up event is kept. */
   retentionMs: number
   /** Called after every attempt that this process has made. */
   onOutcome?: ((outcome: DeliveryOutcome) => void) | undefined
   recordEvent: RecordEvent
 }
-
-const CLEANUP_BATCH = 500
 
 export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
   const { db, clock, settings, retentionMs } = deps
@@ -84,18 +77,21 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
   const wake = (): void => dispatcher?.wake()
   /** Undefined while webhooks are off. */
   const loadDispatcher = once(async () => {
-    if (settings) dispatcher = (await import('./dispatcher.ts')).createDispatcher({ ...deps, settings })
+    if (settings) dispatcher = (await import('./sender.ts')).createWebhookSender({ ...deps, settings })
     return dispatcher
   })
 
   return {
     ...createAnnouncements({ clock, enabledEvents: settings?.enabledEvents ?? [], wake }),
 
-    start: async () => (await loadDispatcher())?.start(),
+    async start() {
+      ;(await loadDispatcher())?.start()
+      wake()
+    },
     stop: async (patienceMs) => dispatcher?.stop(patienceMs),
-    deliverDue: async () => (await loadDispatcher())?.deliverDue(),
+    deliverDue: async () => (await loadDispatcher())?.runDue(),
 
-    load: async () => settings && findOutboxLoad(db, clock.now()),
+    load: async () => settings && eventOutbox.findLoad(db, clock.now()),
 
     ...onDemand(
       async () => (await import('./history.ts')).createHistory({ db, clock, settings, wake }),
@@ -108,14 +104,6 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
       'redeliverFailed',
     ),
 
-    async deleteExpired(nowMs) {
-      const beforeMs = nowMs - retentionMs
-      let deleted = 0
-      for (;;) {
-        const batch = await deleteClosedEvents(db, beforeMs, CLEANUP_BATCH)
-        deleted += batch
-        if (batch < CLEANUP_BATCH) return deleted
-      }
-    },
+    deleteExpired: (nowMs) => inBatches((limit) => eventOutbox.deleteClosedBefore(db, nowMs - retentionMs, limit)),
   }
 }

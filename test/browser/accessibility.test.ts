@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { renderMessage } from '../../src/mail/messages/render.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
-import type { BrowserWindow } from '../support/browser/window.ts'
 import {
+  type BrowserWindow,
   assertAccessible,
   CHALLENGE,
   logInInWindow,

@@ -1,7 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { after, describe, test } from 'node:test'
+import { type TestContext, after, describe, test } from 'node:test'
 import { launchChrome } from '../support/browser/chrome.ts'
 import {
   type BrowserWindow,

@@ -1,7 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { after, describe, test } from 'node:test'
+import { type TestContext, after, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addAuthenticator } from '../support/browser/authenticator.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
@@ -36,7 +35,7 @@ type Visitor = BrowserWindow & { person: Person }
 
 const newWindow = async (t: TestContext, { scripts = true, isExpected = /^$/ } = {}) => {
   const visitor = await openWindow(browser, service, { scripts })
-  visitor.page.setDefaultTimeout(10_000)
+  visitor.page.setDefaultTimeout(60_000)
   t.after(async () => {
     await visitor.context.close()
     assert.deepEqual(

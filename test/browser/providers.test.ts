@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import https from 'node:https'
-import type { TestContext } from 'node:test'
-import { after, describe, test } from 'node:test'
+import { type TestContext, after, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { assertAccessible, type BrowserWindow, openWindow, tabTo } from '../support/browser/window.ts'
@@ -19,6 +17,7 @@ import { startOpenIdProvider } from '../support/provider/openid-provider.ts'
 import { newOpenIdUser } from '../support/provider/openid-provider-users.ts'
 import { startServiceWith } from '../support/provider/provider-service.ts'
 import type { Service } from '../support/service/service.ts'
+import https from 'node:https'
 
 // The service is at localhost, so for a browser these are other sites.
 const corp = await startOpenIdProvider({ host: '127.0.0.1' })

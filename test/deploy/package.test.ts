@@ -73,7 +73,7 @@ describe('the package that npm pack makes', () => {
   test('holds JavaScript and what is read beside it, the documents, and no TypeScript and no tests', () => {
     for (const name of [
       'dist/main.js',
-      'dist/pages/style.css',
+      'dist/pages/site/style.css',
       'docs/configuration.md',
       'examples/proxy.mjs',
       'LICENSE',
@@ -96,8 +96,8 @@ describe('the package that npm pack makes', () => {
     assert.equal(manifest.optionalDependencies, undefined)
   })
 
-  test('serves with two workers below node_modules: signup, login, logout, and the commands', async (t) => {
-    const service = await startServiceProcess({ launcher, env: { SVC_WORKERS: '2' }, t })
+  test('serves below node_modules: signup, login, logout, and the commands', async (t) => {
+    const service = await startServiceProcess({ launcher, t })
     const { agent, person } = await signedUp(service)
     await assertSignedIn(agent)
     await logOut(agent)

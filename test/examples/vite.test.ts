@@ -15,7 +15,7 @@ if (canRun('vite')) {
   test('examples/vite greets its user, keeps notes past the end of an access token, and logs out', async (t) => {
     const context = await browser.newContext({ baseURL: url })
     t.after(() => context.close())
-    context.setDefaultTimeout(20_000)
+    context.setDefaultTimeout(60_000)
     const page = await context.newPage()
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))

@@ -82,15 +82,6 @@ describe('an error of one client’s connection never reaches the process', () =
     assert.equal(hasEnded, false, service.logs().slice(-2000))
     assert.equal(await service.stop(), 0)
   })
-
-  test('two workers', async (t) => {
-    const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
-    for (const bytes of Object.values(KINDS)) await resetMany(service.port, bytes)
-    await assertAnswers(service)
-    const ended = service.logLines().filter(({ message }) => message === 'worker ended')
-    assert.deepEqual(ended, [])
-    assert.equal(await service.stop(), 0)
-  })
 })
 
 describe('a refused connection', () => {

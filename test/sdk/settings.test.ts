@@ -1,4 +1,4 @@
-// Runs once.
+// Runs once, alone.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createAdmin } from '../../sdk/src/admin.ts'

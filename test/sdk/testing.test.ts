@@ -1,4 +1,4 @@
-// Runs once.
+// Runs once, alone.
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -152,7 +152,7 @@ describe('startSvc', () => {
   })
 })
 
-test('the files of svc stay where a worker or a thread of it ends', async (t) => {
+test('the files of svc stay where a forked process or a thread ends', async (t) => {
   const hook = path.join(import.meta.dirname, '../../sdk/src/testing/end-with-parent.ts')
   const folder = temporaryDirectory(t)
   const env = { TEST_FOLDER_OF_SVC: folder }

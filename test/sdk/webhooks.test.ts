@@ -1,10 +1,10 @@
-// Runs on SQLite.
+// Runs on SQLite, alone.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, mock, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { verifyWebhook, WebhookVerificationError } from '../../sdk/src/webhooks.ts'
-import { standardSignature } from '../../src/webhooks/signature.ts'
+import { standardSignature } from '../../src/webhooks/delivery.ts'
 import { signedUp } from '../support/client/accounts.ts'
 import { startWebhookReceiver } from '../support/network/webhook-receiver.ts'
 import { startService } from '../support/service/service.ts'

@@ -44,7 +44,7 @@ const accepts = async ({ secondFactors }: Core, { userId, secret }: App): Promis
   const place = { kind: 'login', network: randomUUID(), knownBrowser: undefined } as const
   const code = codeAt(secret, clock.now())
   const checked = await secondFactors.checkCode({ userId, code, place }).catch((error: Error) => error)
-  return 'factor' in checked
+  return 'proof' in checked
 }
 
 test('secrets are readable with the previous root secret, and with the current one alone once they are sealed again', async (t) => {
@@ -133,8 +133,8 @@ test('thousands of secrets are sealed again in batches', async (t) => {
   await db.inTransaction(async (transaction) => {
     for (const id of copies) {
       await transaction.run(
-        `INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, self_made, position)
-         SELECT ?, ?, ?, ?, roles, disabled, created_at, self_made, ? FROM users WHERE id = ?`,
+        `INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, updated_at, self_made, position)
+         SELECT ?, ?, ?, ?, roles, disabled, created_at, updated_at, self_made, ? FROM users WHERE id = ?`,
         id,
         id,
         id,

@@ -60,8 +60,10 @@ const grantFor = (userId: string): SignInGrant => ({
   isStillValid: async () => true,
 })
 
+const recogniseBrowser = async (): Promise<string> => 'hash'
+
 const start = async (userId: string) => {
-  const tokens = await core.sessions.start(grantFor(userId), { device })
+  const tokens = await core.sessions.start(grantFor(userId), { device }, { recogniseBrowser })
   return tokens ?? assert.fail('the session was not started')
 }
 
@@ -141,7 +143,7 @@ describe('changes of a user', () => {
         for (let count = 0; count < 2100; count += 1) await insertSession(transaction, newSession(user.id))
       })
       const { id } = await own.users.create(newPerson())
-      const tokens = await own.sessions.start(grantFor(id), { device })
+      const tokens = await own.sessions.start(grantFor(id), { device }, { recogniseBrowser })
       assert.ok(await own.sessions.authenticate(tokens?.accessToken ?? ''))
       assert.equal(await by.sessions.endEverySession(), 2101)
       assert.equal(await own.sessions.authenticate(tokens?.accessToken ?? ''), undefined)

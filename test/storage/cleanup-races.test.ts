@@ -2,14 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteRequestsExpiredBy } from '../../src/api-keys/idempotent-request-store.ts'
-import {
-  deleteMessagesClosedBefore,
-  dropExpiredMessages,
-  forgetMessagesClosedBefore,
-} from '../../src/mail/outbox-history-store.ts'
-import { deleteEndedCounters, deleteExcessCounters } from '../../src/storage/counters.ts'
+import { dropExpiredMessages, forgetMessagesClosedBefore, mailOutbox } from '../../src/mail/outbox-store.ts'
+import { deleteEndedCounters, deleteExcessCounters } from '../../src/limits/counter-store.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { deleteClosedEvents } from '../../src/webhooks/outbox-store.ts'
+import { eventOutbox } from '../../src/webhooks/outbox-store.ts'
 import { eventually } from '../support/wait.ts'
 import { databaseChoice } from '../support/database/database-choice.ts'
 import { freshDatabase } from './databases.ts'
@@ -52,14 +48,14 @@ const RACES: Race[] = [
     insert: `INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at, closed_at)
       VALUES ('raced', 'user.created', 'ada', 1, '{}', 1, 1, 1)`,
     change: `UPDATE webhook_events SET closed_at = NULL WHERE id = 'raced'`,
-    cleanUp: (db) => deleteClosedEvents(db, 2, 10),
+    cleanUp: (db) => eventOutbox.deleteClosedBefore(db, 2, 10),
     left: 'SELECT id FROM webhook_events WHERE closed_at IS NULL',
   },
   {
     title: 'a message that is to be sent again, instead of deleted',
     insert: mailRow('sent', 1, 1),
     change: REOPEN_MAIL,
-    cleanUp: (db) => deleteMessagesClosedBefore(db, 2, 10),
+    cleanUp: (db) => mailOutbox.deleteClosedBefore(db, 2, 10),
     left: OPEN_MAIL,
   },
   {

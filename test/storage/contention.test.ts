@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lockSession } from '../../src/sessions/session-lock-store.ts'
-import { deleteSession, findSession, insertSession } from '../../src/sessions/session-store.ts'
+import { lockSession, deleteSession, findSession, insertSession } from '../../src/sessions/session-store.ts'
 import type { Database, Queries, Transaction } from '../../src/storage/database.ts'
 import {
   deleteUser,

@@ -1,14 +1,14 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LIMITS } from '../../src/limits/limit-table.ts'
 import {
-  countWithin,
+  type CountedRow,
+  countTry,
   deleteEndedCounters,
-  LONGEST_WINDOW_MS,
-  secondsUntilEnd,
-  takeBack,
-} from '../../src/storage/counters.ts'
+  findFull,
+  takeBackTry,
+} from '../../src/limits/counter-store.ts'
+import { DAY_MS, LIMITS } from '../../src/limits/limit-table.ts'
 import { freshDatabase, testOnPostgres } from './databases.ts'
 
 const MINUTE = 60_000
@@ -17,14 +17,19 @@ const YEAR = 365 * 24 * HOUR
 
 const { db } = await freshDatabase()
 
+const tryOf = (id: string, aheadMs: number) => ({
+  counters: [{ id, tries: 3, windowMs: 15 * MINUTE, isOfNetwork: false, browsers: 'all' as const }],
+  nowMs: Date.now() + aheadMs,
+})
+
 /** About: a test may take a while. */
 const isQuarterLeft = async (id: string, aheadMs = 0): Promise<boolean> => {
-  const seconds = await secondsUntilEnd(db, id, Date.now() + aheadMs)
-  return seconds <= 15 * 60 && seconds > 10 * 60
+  const [full] = await findFull(db, tryOf(id, aheadMs))
+  return full !== undefined && full.wait_ms <= 15 * MINUTE && full.wait_ms > 10 * MINUTE
 }
 
-const count = (id: string, aheadMs = 0) =>
-  countWithin(db, { id, limit: 3, windowMs: 15 * MINUTE, nowMs: Date.now() + aheadMs })
+const count = async (id: string, aheadMs = 0): Promise<boolean> =>
+  (await countTry(db.runUnsynced, tryOf(id, aheadMs))).length > 0
 
 const fill = async (id: string, aheadMs = 0) => {
   for (const expected of [true, true, true, false]) assert.equal(await count(id, aheadMs), expected)
@@ -39,7 +44,11 @@ test('a count has a limit for each window, which begins with the first', async (
   assert.ok(await isQuarterLeft('window'))
   await moveEnd('window', -15 * MINUTE)
   await fill('window')
-  await takeBack(db, 'window')
+  const rows = await db.all<CountedRow>(`SELECT id, ends_at FROM counters WHERE id = 'window'`)
+  const earlier = rows.map(({ id, ends_at: endsAt }) => ({ id, ends_at: endsAt - 1 }))
+  await takeBackTry(db.runUnsynced, earlier)
+  assert.equal(await count('window'), false, 'a try of an earlier window is not taken back from this one')
+  await takeBackTry(db.runUnsynced, rows)
   assert.equal(await count('window'), true)
   assert.equal(await count('window'), false)
 })
@@ -66,18 +75,16 @@ test('what was counted while the clock was ahead does not last after it is set b
 test('cleanup deletes counters whose window is over, or that a clock of the future has written', async () => {
   await db.run('DELETE FROM counters')
   for (const id of ['goes on', 'longest', 'over', 'wrong by a day', 'wrong by a year']) await count(id)
-  await moveEnd('longest', LONGEST_WINDOW_MS - 15 * MINUTE)
+  await moveEnd('longest', DAY_MS - 15 * MINUTE)
   await moveEnd('over', -15 * MINUTE)
-  await moveEnd('wrong by a day', LONGEST_WINDOW_MS)
+  await moveEnd('wrong by a day', DAY_MS)
   await moveEnd('wrong by a year', YEAR)
   assert.equal(await deleteEndedCounters(db, Date.now()), 3)
   assert.deepEqual(await endsOf(), ['goes on', 'longest'])
 })
 
-test('no limit has a longer window than cleanup expects', async () => {
-  for (const [name, { windowMs }] of Object.entries(LIMITS)) assert.ok(windowMs <= LONGEST_WINDOW_MS, name)
-  const longer = { id: 'longer', limit: 1, windowMs: LONGEST_WINDOW_MS + 1, nowMs: Date.now() }
-  await assert.rejects(countWithin(db, longer), RangeError)
+test('no limit has a longer window than cleanup expects', () => {
+  for (const [name, { windowMs }] of Object.entries(LIMITS)) assert.ok(windowMs <= DAY_MS, name)
 })
 
 testOnPostgres('a replica whose clock is off counts in the same windows, and deletes none that goes on', async () => {

@@ -4,11 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { systemClock as clock } from '../../src/lib/time.ts'
-import { createAccountKey } from '../../src/limits/account-key.ts'
+import { createAccountKey } from '../../src/limits/counter.ts'
+import { deleteExcessCounters } from '../../src/limits/counter-store.ts'
+import type { AnyLimit } from '../../src/limits/limit-table.ts'
 import { createLimits } from '../../src/limits/limits.ts'
-import { createMailLimits } from '../../src/recovery/mail-limits.ts'
+import { createMailLimits } from '../../src/links/mail-limits.ts'
 import { createCodeLimits } from '../../src/second-factor/code-limits.ts'
-import { deleteExcessCounters } from '../../src/storage/counters.ts'
 import { freshDatabase } from './databases.ts'
 
 const { db } = await freshDatabase()
@@ -22,16 +23,22 @@ const network = '198.51.100.1'
 const countEverything = async (): Promise<void> => {
   const limits = createLimits({ db, clock, rootSecret, enabled: true })
   await limits.attemptLogin({ emailLower, deviceHash: '', network }, async () => {})
-  await mailLimits.mayAsk(db, { purpose: 'reset', emailLower, network, userId: 'user' })
-  await mailLimits.mayMailUnverified(db, 'reset', emailLower)
-  for (let times = 0; times < 2; times += 1) await mailLimits.mayNotifyUnverified(db, 'username_changed', emailLower)
-  await mailLimits.mayNotifyOfBrowser(db, emailLower)
-  await mailLimits.mayTellOfLoginLimit(db, emailLower)
+  await db.inTransaction(async (transaction) => {
+    await mailLimits.mayAsk(transaction, { purpose: 'reset', emailLower, network, userId: 'user' })
+    await mailLimits.mayMailUnverified(transaction, 'reset', emailLower)
+    for (let times = 0; times < 2; times += 1)
+      await mailLimits.mayNotifyUnverified(transaction, 'username_changed', emailLower)
+    await mailLimits.mayNotifyOfBrowser(transaction, emailLower)
+    await mailLimits.mayTellOfLoginLimit(transaction, emailLower)
+  })
   const codes = createCodeLimits({ db, clock, enabled: true })
   const place = { kind: 'login', network, knownBrowser: undefined } as const
   for (const isRecoveryCode of [true, false]) await codes.count({ userId: 'user', place, isRecoveryCode })
   await codes.count({ userId: 'user', place: { ...place, knownBrowser: 'browser' }, isRecoveryCode: false })
 }
+
+const mayTell = (email: string): Promise<boolean> =>
+  db.inTransaction((transaction) => mailLimits.mayTellOfLoginLimit(transaction, email))
 
 const ids = async (): Promise<string[]> =>
   (await db.all<{ id: string }>('SELECT id FROM counters ORDER BY id')).map(({ id }) => id)
@@ -39,17 +46,25 @@ const ids = async (): Promise<string[]> =>
 test('no row names an email, and each email has one name', async () => {
   await countEverything()
   const rows = await ids()
-  for (const kind of ['address', 'unverifiedAddress', 'notice', 'noticeOfKind', 'newBrowser', 'loginLimit'])
+  const limits = [
+    'mailToAddress',
+    'mailToUnverified',
+    'notice',
+    'noticeOfKind',
+    'newBrowserNotice',
+    'loginLimitNotice',
+  ] satisfies AnyLimit[]
+  for (const limit of limits)
     assert.ok(
-      rows.some((id) => id.startsWith(`mail ${kind} `)),
-      kind,
+      rows.some((id) => id.startsWith(`${limit} `)),
+      limit,
     )
   assert.deepEqual(
     rows.filter((id) => /@|stranger|example/.test(id)),
     [],
   )
-  assert.equal(await mailLimits.mayTellOfLoginLimit(db, `another.${emailLower}`), true)
-  assert.equal(await mailLimits.mayTellOfLoginLimit(db, emailLower), false)
+  assert.equal(await mayTell(`another.${emailLower}`), true)
+  assert.equal(await mayTell(emailLower), false)
 })
 
 test('when the table is full, every row of a network goes before any of an account', async () => {

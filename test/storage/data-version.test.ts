@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createDataVersionReader } from '../../src/storage/sqlite/data-version.ts'
+import { createDataVersionReader } from '../../src/storage/sqlite/row-cache.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-data-version-'))
 const [own, other] = ['own', 'other'].map(() => new DatabaseSync(join(folder, 'svc.db'))) as [

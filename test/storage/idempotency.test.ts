@@ -7,7 +7,7 @@ import { createIdempotency } from '../../src/api-keys/idempotency.ts'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { countWithin } from '../../src/storage/counters.ts'
+import { countTry } from '../../src/limits/counter-store.ts'
 import { freshDatabase } from './databases.ts'
 
 const { db, open } = await freshDatabase()
@@ -39,7 +39,10 @@ const begin = async (idempotency: typeof one, name: string) => {
 
 /** An effect that can be counted. */
 const act = (transaction: typeof db | Parameters<Parameters<typeof db.inTransaction>[0]>[0], name: string) =>
-  countWithin(transaction, { id: name, limit: 1000, windowMs: 60_000_000, nowMs: 0 })
+  countTry(transaction.all, {
+    counters: [{ id: name, tries: 1000, windowMs: 60_000_000, isOfNetwork: false, browsers: 'all' }],
+    nowMs: 0,
+  })
 const effects = async (name: string): Promise<number> =>
   (await db.get<{ count: number }>('SELECT count FROM counters WHERE id = ?', name))?.count ?? 0
 

@@ -6,8 +6,8 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
 
-/** The SQL of a migration, with its header. */
-export type LaterMigration = { sqlite: string; postgres: string }
+/** The SQL of a migration with its header: one text for both databases, or one for each. */
+type Migration = string | { sqlite: string; postgres: string }
 
 /** How a version of svc is started: by its own launcher, and with the usual options. */
 export type Version = {
@@ -24,18 +24,20 @@ const linkPackages = (root: string) => {
     symlinkSync(path.join(from, name), path.join(to, name))
 }
 
-const writeMigration = (root: string, texts: LaterMigration) => {
-  for (const [dialect, text] of Object.entries(texts))
-    writeFileSync(path.join(root, `src/storage/migrations/900-later.${dialect}.sql`), text)
+const writeMigration = (root: string, name: string, migration: Migration) => {
+  const write = (end: string, text: string) =>
+    writeFileSync(path.join(root, `src/storage/migrations/${name}${end}.sql`), text)
+  if (typeof migration === 'string') write('', migration)
+  else for (const [dialect, text] of Object.entries(migration)) write(`.${dialect}`, text)
 }
 
-/** A copy of this version of svc with one more migration; removed after the file. */
-export const laterVersion = (migration: LaterMigration): Version => {
+/** A copy of this version of svc with more migrations, by name; removed after the file. */
+export const laterVersion = (migrations: Record<string, Migration>): Version => {
   const root = temporaryDirectory()
   for (const part of ['src', 'bin', 'package.json'])
     cpSync(path.join(ROOT, part), path.join(root, part), { recursive: true })
   linkPackages(root)
-  writeMigration(root, migration)
+  for (const [name, migration] of Object.entries(migrations)) writeMigration(root, name, migration)
   const launcher = path.join(root, 'bin/svc.js')
   return {
     startService: (options) => startServiceProcess({ ...options, launcher }),
@@ -44,9 +46,13 @@ export const laterVersion = (migration: LaterMigration): Version => {
   }
 }
 
-/** One more column, which this version does not use. */
-export const COLUMN_MORE: LaterMigration = {
-  sqlite: '-- works with: 001-beginning\nALTER TABLE users ADD COLUMN nickname TEXT;\nCREATE TABLE later (id TEXT);\n',
-  postgres:
-    '-- works with: 001-beginning\nALTER TABLE users ADD COLUMN nickname TEXT;\nCREATE TABLE later (id TEXT);\n',
-}
+/** Adds a column and a table, which this version does not use. */
+export const EXPAND = `-- works with: 001-schema
+ALTER TABLE users ADD COLUMN nickname TEXT;
+CREATE TABLE later (id TEXT PRIMARY KEY);
+`
+
+/** Removes a table, which the version after this one does not use any more. */
+export const CONTRACT = `-- works with: 900-later
+DROP TABLE later;
+`

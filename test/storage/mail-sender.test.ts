@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { readSmtpUrl } from '../../src/config/smtp-url.ts'
+import { readSmtpUrl } from '../../src/config/mail-parsers.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { type Clock, systemClock } from '../../src/lib/time.ts'
 import { createMail, type Mail, type MailRequest, type OutgoingMessage } from '../../src/mail/mail.ts'
-import { findLatestMessages } from '../../src/mail/outbox-history-store.ts'
+import { mailOutbox } from '../../src/mail/outbox-store.ts'
 import type { Database, Transaction } from '../../src/storage/database.ts'
 import { MAIL_BASE_URL } from '../support/mail/messages.ts'
 import { sample } from '../support/mail/outbox.ts'
@@ -105,7 +105,7 @@ test('two processes make one message of each request', async (t) => {
   )
   await smtp.received(40)
   await eventually('all are recorded', async () =>
-    (await findLatestMessages(db, 100)).every(({ state }) => state === 'sent'),
+    (await mailOutbox.findLatest(db, 100)).every(({ state }) => state === 'sent'),
   )
   assert.deepEqual(smtp.mails.map(({ to }) => to).toSorted(), asked.toSorted())
   assert.deepEqual(looked.toSorted(), asked.toSorted())
@@ -128,7 +128,7 @@ test('a message of the previous root secret is sent, one of a secret that is gon
   await startMail({ db, smtp, prepare: answer, secret: createRootSecret({ current, previous }) }, t)
   await smtp.receivedFor('kept@example.com')
   const stateOf = async (address: string) =>
-    (await findLatestMessages(db, 10)).find(({ recipient }) => recipient === address)?.state
+    (await mailOutbox.findLatest(db, 10)).find(({ recipient }) => recipient === address)?.state
   await eventually('it is recorded', async () => (await stateOf('kept@example.com')) === 'sent')
   assert.equal(await stateOf('lost@example.com'), 'failed')
 })

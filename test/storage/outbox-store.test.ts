@@ -2,19 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Database } from '../../src/storage/database.ts'
-import { findEvent, findLatestEvents, reopenEvent } from '../../src/webhooks/event-history-store.ts'
-import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'
-import {
-  claimEvent,
-  closeEvent,
-  deleteClosedEvents,
-  findDueEvents,
-  findOutboxLoad,
-  insertEvent,
-  postponeEvent,
-} from '../../src/webhooks/outbox-store.ts'
+import { eventOutbox, type OutboxEvent, reopenEvent } from '../../src/webhooks/outbox-store.ts'
 import { freshDatabase } from './databases.ts'
-import { type NewEvent, newEvent, T0 } from './rows.ts'
+import { closeEvent, insertEvent, type NewEvent, newEvent, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()
 const other = await open()
@@ -22,11 +12,11 @@ const other = await open()
 const added = async (queries: Database, given: Partial<NewEvent> = {}): Promise<OutboxEvent> => {
   const event = newEvent(given)
   assert.equal(await insertEvent(queries, event), 1)
-  return (await findEvent(queries, event.id)) ?? assert.fail('the event is there')
+  return (await eventOutbox.find(queries, event.id)) ?? assert.fail('the event is there')
 }
 
 const due = async (queries: Database, nowMs: number, limit = 100): Promise<string[]> =>
-  (await findDueEvents(queries, nowMs, limit)).map(({ id }) => id)
+  (await eventOutbox.findDue(queries, nowMs, limit)).map(({ id }) => id)
 
 const delivered = (nowMs: number) => ({ status: 204, problem: null, nowMs })
 
@@ -35,7 +25,7 @@ describe('an event', () => {
     const body = '{"id":"é😀\\u0000"}'
     const event = newEvent({ body, createdAtMs: T0 + 3 })
     await insertEvent(db, event)
-    assert.deepEqual(await findEvent(db, event.id), {
+    assert.deepEqual(await eventOutbox.find(db, event.id), {
       ...event,
       attempts: 0,
       attemptsBefore: 0,
@@ -45,54 +35,54 @@ describe('an event', () => {
       deliveredAtMs: null,
       closedAtMs: null,
     })
-    assert.equal(await findEvent(db, 'none'), undefined)
+    assert.equal(await eventOutbox.find(db, 'none'), undefined)
   })
 
   test('is taken by exactly one of many dispatchers that found it, over all connections', async () => {
     for (let round = 0; round < 20; round++) {
       const event = await added(db)
       const takers = Array.from({ length: 20 }, (_, index) =>
-        claimEvent(index % 2 ? db : other, event, T0 + 1000 + index),
+        eventOutbox.claim(index % 2 ? db : other, event, T0 + 1000 + index),
       )
       const changes = await Promise.all(takers)
       assert.deepEqual(changes.filter(Boolean), [1])
-      const { attempts, nextAttemptAtMs } = (await findEvent(db, event.id)) ?? assert.fail()
+      const { attempts, nextAttemptAtMs } = (await eventOutbox.find(db, event.id)) ?? assert.fail()
       assert.deepEqual([attempts, nextAttemptAtMs], [1, T0 + 1000 + changes.indexOf(1)])
-      assert.equal(await claimEvent(db, event, T0 + 5000), 0, 'as it was, it is not there any more')
+      assert.equal(await eventOutbox.claim(db, event, T0 + 5000), 0, 'as it was, it is not there any more')
     }
   })
 
   test('that is closed cannot be taken', async () => {
     const event = await added(db)
     await closeEvent(db, event, delivered(T0 + 1))
-    assert.equal(await claimEvent(db, event, T0 + 1000), 0)
+    assert.equal(await eventOutbox.claim(db, event, T0 + 1000), 0)
   })
 
   test('is closed as delivered or as failed, and reopened as if it were new', async () => {
     const event = await added(db)
     assert.equal(await closeEvent(db, event, delivered(T0 + 7)), 1)
     const closed = { ...event, status: 204, deliveredAtMs: T0 + 7, closedAtMs: T0 + 7 }
-    assert.deepEqual(await findEvent(db, event.id), closed)
+    assert.deepEqual(await eventOutbox.find(db, event.id), closed)
     assert.equal(await closeEvent(db, event, { status: null, problem: 'ECONNREFUSED', nowMs: T0 + 8 }), 0)
     assert.equal(await reopenEvent(db, event.id, T0 + 9), 1)
     assert.equal(await closeEvent(db, event, { status: null, problem: 'ECONNREFUSED', nowMs: T0 + 8 }), 1)
     const givenUp = { ...event, nextAttemptAtMs: T0 + 9, problem: 'ECONNREFUSED', closedAtMs: T0 + 8 }
-    assert.deepEqual(await findEvent(db, event.id), givenUp)
+    assert.deepEqual(await eventOutbox.find(db, event.id), givenUp)
     assert.equal(await reopenEvent(db, event.id, T0 + 9), 1)
-    assert.deepEqual(await findEvent(db, event.id), { ...event, nextAttemptAtMs: T0 + 9 })
+    assert.deepEqual(await eventOutbox.find(db, event.id), { ...event, nextAttemptAtMs: T0 + 9 })
     assert.equal(await reopenEvent(db, 'none', T0 + 9), 0)
   })
 
   test('is not changed by the process of an earlier attempt', async () => {
     const event = await added(db)
-    await claimEvent(db, event, T0 + 1000)
+    await eventOutbox.claim(db, event, T0 + 1000)
     const [first, second] = [1, 2].map((attempts) => ({ ...event, attempts, nextAttemptAtMs: T0 + 1000 }))
     assert.ok(first && second)
-    await claimEvent(db, first, T0 + 2000)
+    await eventOutbox.claim(db, first, T0 + 2000)
     const late = { status: null, problem: 'timeout' }
     assert.equal(await closeEvent(db, first, { ...late, nowMs: T0 + 1500 }), 0)
-    await db.inTransaction((transaction) => postponeEvent(transaction, first, { ...late, untilMs: T0 + 9000 }))
-    assert.deepEqual(await findEvent(db, event.id), { ...second, nextAttemptAtMs: T0 + 2000 })
+    await db.inTransaction((transaction) => eventOutbox.postpone(transaction, first, late, T0 + 9000))
+    assert.deepEqual(await eventOutbox.find(db, event.id), { ...second, nextAttemptAtMs: T0 + 2000 })
     assert.equal(await closeEvent(db, second, delivered(T0 + 1600)), 1)
   })
 
@@ -105,9 +95,9 @@ describe('an event', () => {
     ]
     const bystander = await added(db)
     await closeEvent(db, before, delivered(T0 + 1))
-    const postponed = { status: 503, problem: 'answered 503', untilMs: T0 + 4000 }
-    await db.inTransaction((transaction) => postponeEvent(transaction, event, postponed))
-    const found = await Promise.all([before, event, behind, bystander].map(({ id }) => findEvent(db, id)))
+    const failed = { status: 503, problem: 'answered 503' }
+    await db.inTransaction((transaction) => eventOutbox.postpone(transaction, event, failed, T0 + 4000))
+    const found = await Promise.all([before, event, behind, bystander].map(({ id }) => eventOutbox.find(db, id)))
     assert.deepEqual(
       found.map((each) => [each?.nextAttemptAtMs, each?.status, each?.problem]),
       [
@@ -140,7 +130,7 @@ describe('events that are due', () => {
     const { db } = await freshDatabase(t)
     const first = await added(db, { id: 'a', userId: 'ada' })
     const second = await added(db, { id: 'b', userId: 'ada' })
-    assert.equal(await claimEvent(db, first, T0 + 1000), 1)
+    assert.equal(await eventOutbox.claim(db, first, T0 + 1000), 1)
     assert.deepEqual(await due(db, T0 + 1), [])
     assert.deepEqual(await due(db, T0 + 1000), ['a'], 'the process that took it is dead')
     await closeEvent(db, { ...first, attempts: 1 }, { status: null, problem: 'interrupted', nowMs: T0 + 1000 })
@@ -153,20 +143,20 @@ describe('events that are due', () => {
 describe('the outbox', () => {
   test('reports how many events are open, and for how long the first has been due', async (t) => {
     const { db } = await freshDatabase(t)
-    assert.deepEqual(await findOutboxLoad(db, T0), { open: 0, overdueMs: 0 })
+    assert.deepEqual(await eventOutbox.findLoad(db, T0), { open: 0, overdueMs: 0 })
     const first = await added(db, { createdAtMs: T0 + 10 })
     await added(db, { createdAtMs: T0 + 20 })
-    assert.deepEqual(await findOutboxLoad(db, T0 + 5), { open: 2, overdueMs: 0 })
-    assert.deepEqual(await findOutboxLoad(db, T0 + 2 ** 32), { open: 2, overdueMs: 2 ** 32 - 10 })
+    assert.deepEqual(await eventOutbox.findLoad(db, T0 + 5), { open: 2, overdueMs: 0 })
+    assert.deepEqual(await eventOutbox.findLoad(db, T0 + 2 ** 32), { open: 2, overdueMs: 2 ** 32 - 10 })
     await closeEvent(db, first, delivered(T0 + 30))
-    assert.deepEqual(await findOutboxLoad(db, T0 + 30), { open: 1, overdueMs: 10 })
+    assert.deepEqual(await eventOutbox.findLoad(db, T0 + 30), { open: 1, overdueMs: 10 })
   })
 
   test('lists the latest events, the newest first', async (t) => {
     const { db } = await freshDatabase(t)
     const ids = ['0', 'A', 'Z', '_', 'a', 'b']
     for (const id of ids.toSorted(() => 1)) await added(db, { id })
-    const listed = async (limit: number) => (await findLatestEvents(db, limit)).map(({ id }) => id)
+    const listed = async (limit: number) => (await eventOutbox.findLatest(db, limit)).map(({ id }) => id)
     assert.deepEqual(await listed(100), ids.toReversed())
     assert.deepEqual(await listed(2), ['b', 'a'])
   })
@@ -177,11 +167,11 @@ describe('the outbox', () => {
       const event = await added(db, { id, createdAtMs: T0 - 1000 })
       if (id !== 'e') await closeEvent(db, event, delivered(T0 - index))
     }
-    const left = async () => (await findLatestEvents(db, 100)).map(({ id }) => id)
-    assert.equal(await deleteClosedEvents(db, T0, 2), 2)
+    const left = async () => (await eventOutbox.findLatest(db, 100)).map(({ id }) => id)
+    assert.equal(await eventOutbox.deleteClosedBefore(db, T0, 2), 2)
     assert.deepEqual(await left(), ['e', 'b', 'a'])
-    assert.equal(await deleteClosedEvents(db, T0, 100), 1)
+    assert.equal(await eventOutbox.deleteClosedBefore(db, T0, 100), 1)
     assert.deepEqual(await left(), ['e', 'a'], 'closed at that time is not before it')
-    assert.equal(await deleteClosedEvents(db, T0, 100), 0)
+    assert.equal(await eventOutbox.deleteClosedBefore(db, T0, 100), 0)
   })
 })

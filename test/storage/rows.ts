@@ -2,7 +2,8 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { KeyRecord } from '../../src/sessions/keys/key-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
 import type { UserRecord } from '../../src/accounts/user-store.ts'
-import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'
+import { type OutboxEvent, eventOutbox } from '../../src/webhooks/outbox-store.ts'
+import type { Queries } from '../../src/storage/database.ts'
 
 /** Later than any 32-bit number. */
 export const T0 = 1_795_000_000_000
@@ -43,7 +44,7 @@ export const newSession = (userId: string, given: Partial<Session> = {}): Sessio
   authenticatedAtMs: T0,
   amr: ['pwd'],
   provider: undefined,
-  deviceHash: undefined,
+  deviceHash: 'device',
   ...given,
 })
 
@@ -68,6 +69,25 @@ export const newEvent = (given: Partial<NewEvent> = {}): NewEvent => ({
   body: '{"id":"…"}',
   ...given,
 })
+
+export const insertEvent = (db: Queries, event: NewEvent): Promise<number> => eventOutbox.insert(db, [event])
+
+interface Closing extends Pick<OutboxEvent, 'status' | 'problem'> {
+  nowMs: number
+}
+
+/** Closes an event as delivered, or as given up with a problem. */
+export const closeEvent = (
+  db: Queries,
+  event: Pick<OutboxEvent, 'id' | 'attempts'>,
+  { status, problem, nowMs }: Closing,
+): Promise<number> =>
+  eventOutbox.settle(db, event, {
+    status,
+    problem,
+    deliveredAtMs: problem === null ? nowMs : null,
+    closedAtMs: nowMs,
+  })
 
 /** For statements that have all the time of the server. */
 export const NO_DEADLINE = Number.MAX_SAFE_INTEGER

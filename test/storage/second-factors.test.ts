@@ -68,7 +68,7 @@ const onLink = (network?: string): CodePlace => {
 /** The reason of the refusal, or the factor of a right code. */
 const tryCode = async (given: { userId: string; code: string; place: CodePlace; madeBeforeMs?: number }, by = core) => {
   try {
-    return (await by.secondFactors.checkCode(given)).factor
+    return (await by.secondFactors.checkCode(given)).proof
   } catch (error) {
     if (error instanceof AppError) return error.reason
     throw error
@@ -107,8 +107,8 @@ describe('a code is used once', () => {
     for (const [offMs, result] of [
       [61_000, 'code_wrong'],
       [-61_000, 'code_wrong'],
-      [29_000, 'otp'],
-      [-29_000, 'otp'],
+      [29_000, 'one_time_code'],
+      [-29_000, 'one_time_code'],
     ] as const) {
       await pass(5 * MINUTE_MS)
       assert.equal(await tryCode({ userId, code: codeAt(secret, clock.now() + offMs), place: elsewhere() }), result)
@@ -147,9 +147,9 @@ describe('wrong codes', () => {
     assert.deepEqual(tally(await Promise.all(tries)), { code_wrong: 5, codes_limited: 35 })
     const right = { userId, code: codeAt(secret, clock.now()) }
     assert.equal(await tryCode({ ...right, place }), 'codes_limited')
-    assert.equal(await tryCode({ ...right, place: elsewhere() }), 'otp')
+    assert.equal(await tryCode({ ...right, place: elsewhere() }), 'one_time_code')
     await pass(15 * MINUTE_MS)
-    assert.equal(await tryCode({ userId, code: codeAt(secret, clock.now()), place }), 'otp')
+    assert.equal(await tryCode({ userId, code: codeAt(secret, clock.now()), place }), 'one_time_code')
   })
 
   test('right ones do not count, and give nobody more tries', async () => {
@@ -159,7 +159,7 @@ describe('wrong codes', () => {
     const wrong = { userId, code: wrongCodeAt(secret, clock.now()), place }
     for (let count = 0; count < 4; count += 1) {
       assert.equal(await tryCode(wrong), 'code_wrong')
-      assert.equal(await tryCode({ userId, code: codeAt(secret, clock.now()), place }), 'otp')
+      assert.equal(await tryCode({ userId, code: codeAt(secret, clock.now()), place }), 'one_time_code')
     }
     assert.equal(await tryCode(wrong), 'code_wrong')
     assert.equal(await tryCode(wrong), 'codes_limited')
@@ -180,7 +180,8 @@ describe('wrong codes', () => {
       const results = await Promise.all(Array.from({ length: 7 }, () => tryCode({ userId, code, place })))
       assert.deepEqual(tally(results), { code_wrong: 5, codes_limited: 2 })
     }
-    for (const place of places) assert.equal(await tryCode({ userId, code: recoveryCodes[0] ?? '', place }), 'recovery')
+    for (const place of places)
+      assert.equal(await tryCode({ userId, code: recoveryCodes[0] ?? '', place }), 'recovery_code')
   })
 
   test('ten wrong recovery codes an hour for account and network', async () => {
@@ -193,9 +194,9 @@ describe('wrong codes', () => {
     )
     assert.deepEqual(tally(await Promise.all(tries)), { code_wrong: 10, codes_limited: 4 })
     assert.equal(await tryCode({ userId, code, place }), 'codes_limited')
-    assert.equal(await tryCode({ userId, code, place: elsewhere() }), 'recovery')
+    assert.equal(await tryCode({ userId, code, place: elsewhere() }), 'recovery_code')
     await pass(HOUR_MS)
-    assert.equal(await tryCode({ userId, code, place }), 'recovery')
+    assert.equal(await tryCode({ userId, code, place }), 'recovery_code')
   })
 
   test('after twenty in a row in unknown browsers, codes are refused there until there is a new password', async () => {
@@ -217,9 +218,12 @@ describe('wrong codes', () => {
     await use({ ...right(), place: known })
     await pass(MINUTE_MS)
     assert.equal(await tryCode({ ...right(), place: elsewhere() }), 'codes_locked')
-    assert.equal(await tryCode({ ...right(), place: { ...known, kind: 'reauthentication', sessionId: 'own' } }), 'otp')
+    assert.equal(
+      await tryCode({ ...right(), place: { ...known, kind: 'reauthentication', sessionId: 'own' } }),
+      'one_time_code',
+    )
     await forgetWrongCodes(db, userId)
-    assert.equal(await tryCode({ ...right(), place: elsewhere() }), 'otp')
+    assert.equal(await tryCode({ ...right(), place: elsewhere() }), 'one_time_code')
   })
 
   test('a right code in between begins a new row, but never more than sixty a day are tried', async () => {
@@ -233,9 +237,12 @@ describe('wrong codes', () => {
     }
     const right = () => ({ userId, code: codeAt(secret, clock.now()) })
     assert.equal(await tryCode({ ...right(), place: elsewhere() }), 'codes_limited')
-    assert.equal(await tryCode({ ...right(), place: { kind: 'login', network: '', knownBrowser: 'known' } }), 'otp')
+    assert.equal(
+      await tryCode({ ...right(), place: { kind: 'login', network: '', knownBrowser: 'known' } }),
+      'one_time_code',
+    )
     await pass(24 * HOUR_MS)
-    assert.equal(await tryCode({ ...right(), place: elsewhere() }), 'otp')
+    assert.equal(await tryCode({ ...right(), place: elsewhere() }), 'one_time_code')
   })
 
   test('right codes in a known browser, and of a session, do not end a row elsewhere', async () => {
@@ -266,10 +273,10 @@ describe('wrong codes', () => {
       assert.deepEqual(tally(await Promise.all(tries)), { code_wrong: 20, codes_locked: 4 })
       const right = { userId, code: codeAt(secret, clock.now()) }
       assert.equal(await tryCode({ ...right, place: place() }), 'codes_locked')
-      assert.equal(await tryCode({ ...right, place: other() }), 'otp')
-      assert.equal(await tryCode({ userId, code: recoveryCodes[0] ?? '', place: place() }), 'recovery')
+      assert.equal(await tryCode({ ...right, place: other() }), 'one_time_code')
+      assert.equal(await tryCode({ userId, code: recoveryCodes[0] ?? '', place: place() }), 'recovery_code')
       await forgetWrongCodes(db, userId)
-      assert.equal(await tryCode({ ...right, place: place() }), 'otp')
+      assert.equal(await tryCode({ ...right, place: place() }), 'one_time_code')
     }
     const network = '203.0.113.9'
     const atOnce = Array.from({ length: 7 }, () => tryCode({ userId, code, place: onLink(network) }))
@@ -304,7 +311,8 @@ describe('wrong codes', () => {
         if (by === 'a new password') await forgetWrongCodes(db, userId)
         else await use({ userId, code: recoveryCodes[0] ?? '', place: elsewhere() })
       }
-      for (const place of [known, session, link, elsewhere()]) assert.equal(await tryCode({ ...right(), place }), 'otp')
+      for (const place of [known, session, link, elsewhere()])
+        assert.equal(await tryCode({ ...right(), place }), 'one_time_code')
     })
 
   test('what is no code at all is wrong', async () => {
@@ -325,7 +333,7 @@ describe('what an event deletes', () => {
     const code = codeAt(secret, clock.now())
     for (const [madeBeforeMs, results] of [
       [beforeMs, ['code_wrong', 'code_wrong']],
-      [afterMs, ['otp', 'recovery']],
+      [afterMs, ['one_time_code', 'recovery_code']],
     ] as const) {
       const tried = [code, recoveryCodes[1] ?? ''].map((each) =>
         tryCode({ userId, code: each, place: elsewhere(), madeBeforeMs }),
@@ -367,7 +375,7 @@ test('two set-ups at once: one is stored, and its recovery codes alone', async (
   const stored = results.findIndex(({ status }) => status === 'fulfilled')
   for (const [index, { recoveryCodes }] of checked.entries()) {
     const result = await tryCode({ userId, code: recoveryCodes[3] ?? '', place: elsewhere() })
-    assert.equal(result, index === stored ? 'recovery' : 'code_wrong')
+    assert.equal(result, index === stored ? 'recovery_code' : 'code_wrong')
   }
 })
 

@@ -11,8 +11,8 @@ import {
   insertSession,
   updateRotatedSession,
   updateUnansweredSession,
+  lockSession,
 } from '../../src/sessions/session-store.ts'
-import { lockSession } from '../../src/sessions/session-lock-store.ts'
 import {
   countSessionsOfUser,
   deleteSessionOfUser,

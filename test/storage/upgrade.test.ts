@@ -1,7 +1,6 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards } from '../support/cleanup.ts'
 import { currentUser, logIn, logOut, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
@@ -11,18 +10,17 @@ import { openDatabase } from '../support/database/database.ts'
 import { databaseSettings } from '../support/database/folder-database.ts'
 import { connect } from '../support/postgres/postgres-databases.ts'
 import type { Environment } from '../support/service/command.ts'
-import type { ServiceProcess } from '../support/service/service-process.ts'
-import { startServiceProcess } from '../support/service/service-process.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service/service-process.ts'
 import { runCommand } from '../support/service/warm-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { eventually } from '../support/wait.ts'
 import { testOnPostgres } from './databases.ts'
-import { COLUMN_MORE, laterVersion, type Version } from './later-version.ts'
+import { CONTRACT, EXPAND, laterVersion, type Version } from './later-version.ts'
 
 const now: Version = { startService: startServiceProcess, runSvc: runCommand, spawnSvc: () => assert.fail('not used') }
-const later = laterVersion(COLUMN_MORE)
-const SILENT = 'CREATE TABLE later (id TEXT);\n'
-const breaking = laterVersion({ sqlite: SILENT, postgres: SILENT })
+const later = laterVersion({ '900-later': EXPAND })
+const afterLater = laterVersion({ '900-later': EXPAND, '901-contract': CONTRACT })
+const breaking = laterVersion({ '900-later': 'CREATE TABLE later (id TEXT PRIMARY KEY);\n' })
 
 /** A folder with its database, and a way to run each version in it. */
 const installation = async (t: TestContext) => {
@@ -78,21 +76,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     await assertAgree(old, fresh)
     assert.equal((await svc(now, ['users', 'list'])).code, 0)
     const names = (await (await database()).rows('SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
-    assert.deepEqual(names, [
-      '001-beginning',
-      '002-identities',
-      '003-replaced-sessions',
-      '004-pending-links',
-      '005-key-activation',
-      '006-webhook-attempts',
-      '007-mail-and-recovery',
-      '008-applications',
-      '009-second-factors',
-      '010-protection',
-      '011-own-records',
-      '012-wrong-codes',
-      '900-later',
-    ])
+    assert.deepEqual(names, ['001-schema', '900-later'])
   })
 
   test('two processes of N+1 start at once beside N: the migration is applied once', async (t) => {
@@ -101,7 +85,17 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     const [one, two] = await Promise.all([start(later), start(later)])
     await assertAgree(one, two)
     await assertAgree(old, two)
-    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 13)
+    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 2)
+  })
+
+  test('N+1 serves, N+2 starts beside it and removes what only N used: both serve, and N does not start', async (t) => {
+    const { start, svc } = await installation(t)
+    const [old, fresh] = [await start(later), await start(afterLater)]
+    await assertAgree(old, fresh)
+    await assertAgree(fresh, old)
+    const { code, stderr } = await svc(now, ['users', 'list'])
+    assert.equal(code, 1)
+    assert.match(stderr, /newer svc.*900-later, 901-contract/)
   })
 
   test('on a schema that does not declare that it works with N, N does not start, and none of its commands runs', async (t) => {

@@ -111,9 +111,9 @@ describe('positions of users', () => {
     const { db } = await freshDatabase(t)
     await db.run(
       `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 45000)
-       INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, self_made)
+       INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, updated_at, self_made)
        SELECT CAST(n AS TEXT), 'u' || n, 'u' || n, 'u' || n, CASE WHEN n % 22000 = 0 THEN '["rare"]' ELSE '[]' END, 0,
-         ${T0} + n, 0 FROM numbers`,
+         ${T0} + n, ${T0} + n, 0 FROM numbers`,
     )
     const query = { role: 'rare', limit: 10 }
     const pages = []

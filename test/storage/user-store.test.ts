@@ -91,7 +91,7 @@ describe('users', () => {
       const row = await db.get<{ updated_at: number | null }>('SELECT updated_at FROM users WHERE id = ?', user.id)
       return row?.updated_at
     }
-    assert.equal(await shown(), null, 'never changed')
+    assert.equal(await shown(), T0, 'never changed')
     const changes: [number | undefined, Partial<UserRecord>][] = [
       [1, { username: 'updated' }],
       [1, { username: 'updated' }],

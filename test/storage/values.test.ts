@@ -5,13 +5,11 @@ import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
 import { findKeys, insertKey } from '../../src/sessions/keys/key-store.ts'
 import { findSession, insertSession } from '../../src/sessions/session-store.ts'
-import type { Queries, Value } from '../../src/storage/database.ts'
-import { isUniqueViolation, UniqueViolation } from '../../src/storage/database.ts'
+import { type Queries, type Value, isUniqueViolation, UniqueViolation } from '../../src/storage/database.ts'
 import { findUserByEmail, findUserById, findUserByUsername, insertUser } from '../../src/accounts/user-store.ts'
-import { findEvent } from '../../src/webhooks/event-history-store.ts'
-import { insertEvent } from '../../src/webhooks/outbox-store.ts'
+import { insertEvent, newEvent, newKey, newSession, newUser } from './rows.ts'
+import { eventOutbox } from '../../src/webhooks/outbox-store.ts'
 import { probeDatabase } from './databases.ts'
-import { newEvent, newKey, newSession, newUser } from './rows.ts'
 
 const { db } = await probeDatabase()
 
@@ -105,7 +103,7 @@ const LOOK_UPS: Record<string, (text: string) => Promise<unknown>> = {
   'a user by email': (text) => findUserByEmail(db, text),
   'a user by username': (text) => findUserByUsername(db, text),
   'a session': (text) => findSession(db, text),
-  'an event': (text) => findEvent(db, text),
+  'an event': (text) => eventOutbox.find(db, text),
 }
 
 const NONSENSE = {

@@ -1,20 +1,16 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { createLog } from '../../src/lib/log.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { migrate } from '../../src/storage/migrations.ts'
 import { findAttempts, recordAttempt } from '../../src/webhooks/attempt-store.ts'
-import { findEvent } from '../../src/webhooks/event-history-store.ts'
-import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'
-import { claimEvent, closeEvent, insertEvent } from '../../src/webhooks/outbox-store.ts'
-import { reopenFailed } from '../../src/webhooks/redelivery.ts'
+import { reopenFailed } from '../../src/webhooks/history.ts'
+import { eventOutbox, type OutboxEvent } from '../../src/webhooks/outbox-store.ts'
 import { createWebhooks } from '../../src/webhooks/webhooks.ts'
 import { startWebhookReceiver, status } from '../support/network/webhook-receiver.ts'
 import { freshDatabase } from './databases.ts'
-import { newEvent, T0 } from './rows.ts'
+import { closeEvent, insertEvent, newEvent, T0 } from './rows.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -42,7 +38,7 @@ const setUp = async (t: TestContext, maxAttempts: number) => {
     const [event] = await webhooks.list(1)
     return event ?? assert.fail('the event is there')
   }
-  const found = async ({ id }: OutboxEvent) => (await findEvent(db, id)) ?? assert.fail('the event is there')
+  const found = async ({ id }: OutboxEvent) => (await eventOutbox.find(db, id)) ?? assert.fail('the event is there')
   const history = async ({ id }: OutboxEvent) =>
     (await webhooks.attemptsOf(id)).map(({ number, endedAtMs, status, problem, outcome }) => [
       number,
@@ -84,7 +80,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
   test('has an attempt that was interrupted, the last allowed one and one before it', async (t) => {
     const { clock, webhooks, db, announced, found, history } = await setUp(t, 2)
     const event = await announced('ada')
-    await claimEvent(db, event, T0 + 9000)
+    await eventOutbox.claim(db, event, T0 + 9000)
     clock.nowMs += 10_000
     await webhooks.deliverDue()
     assert.deepEqual(await history(event), [
@@ -92,8 +88,8 @@ describe('the history of attempts', { concurrency: 2 }, () => {
       [2, T0 + 10_000, 204, null, 'delivered'],
     ])
     await webhooks.redeliver(event.id)
-    await claimEvent(db, await found(event), T0 + 20_000)
-    await claimEvent(db, await found(event), T0 + 30_000)
+    await eventOutbox.claim(db, await found(event), T0 + 20_000)
+    await eventOutbox.claim(db, await found(event), T0 + 30_000)
     clock.nowMs = T0 + 40_000
     await webhooks.deliverDue()
     const closed = await found(event)
@@ -104,7 +100,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
   test('is corrected by an attempt that ends after it counted as interrupted', async (t) => {
     const { clock, webhooks, db, announced, history } = await setUp(t, 2)
     const event = await announced('ada')
-    await claimEvent(db, event, T0 + 9000)
+    await eventOutbox.claim(db, event, T0 + 9000)
     clock.nowMs += 10_000
     await webhooks.deliverDue()
     const late = {
@@ -151,35 +147,6 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     await webhooks.deliverDue()
     assert.equal((await found(event)).closedAtMs, null)
     assert.match(complaints.join(''), /webhook bookkeeping failed/)
-  })
-
-  test('begins with the attempts from before the history existed', async (t) => {
-    const { db } = await freshDatabase(t)
-    await db.run('DROP TABLE webhook_attempts')
-    await db.run('ALTER TABLE webhook_events DROP COLUMN attempts_before')
-    await db.run(`DELETE FROM migrations WHERE name = '006-webhook-attempts'`)
-    const states: Record<string, [number, string | null, number | null, number | null]> = {
-      unattempted: [0, null, null, null],
-      underWay: [1, null, null, null],
-      retried: [2, 'answered 503', null, null],
-      failed: [3, 'answered 500', T0 + 3, null],
-      interrupted: [1, 'interrupted', T0 + 4, null],
-      delivered: [1, null, T0 + 5, T0 + 5],
-    }
-    for (const [id, [attempts, problem, closedAtMs, deliveredAtMs]] of Object.entries(states)) {
-      await insertEvent(db, newEvent({ id }))
-      const changes =
-        'UPDATE webhook_events SET attempts = ?, problem = ?, closed_at = ?, delivered_at = ? WHERE id = ?'
-      await db.run(changes, attempts, problem, closedAtMs, deliveredAtMs, id)
-    }
-    assert.deepEqual(await migrate(db, { now: () => T0 }), ['006-webhook-attempts'])
-    const known = async (id: string) =>
-      (await findAttempts(db, id)).map(({ number, endedAtMs, outcome }) => [number, endedAtMs, outcome])
-    assert.deepEqual(await known('retried'), [[2, null, 'retried']])
-    assert.deepEqual(await known('failed'), [[3, T0 + 3, 'failed']])
-    assert.deepEqual(await known('interrupted'), [[1, T0 + 4, 'interrupted']])
-    for (const id of ['unattempted', 'underWay', 'delivered']) assert.deepEqual(await known(id), [])
-    assert.equal((await findEvent(db, 'failed'))?.attemptsBefore, 0)
   })
 })
 

@@ -1,13 +1,11 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../src/lib/log.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts'
-import type { WebhookReceiver } from '../support/network/webhook-receiver.ts'
-import { startWebhookReceiver, status } from '../support/network/webhook-receiver.ts'
+import { type WebhookReceiver, startWebhookReceiver, status } from '../support/network/webhook-receiver.ts'
 import { freshDatabase } from './databases.ts'
 import { T0 } from './rows.ts'
 

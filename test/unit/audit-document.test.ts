@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { AUDIT_TYPES } from '../../src/audit/audit-event.ts'
-import { AUDIT_SCHEMAS } from '../../src/http/api/v2/audit-schemas.ts'
+import { AUDIT_SCHEMAS } from '../../src/api/v2/audit-schemas.ts'
 
 const document = readFileSync(new URL('../../docs/audit.md', import.meta.url), 'utf8')
 

@@ -1,4 +1,4 @@
-// Runs once.
+// Runs once, alone.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { createPrompt, Interrupted } from '../../src/cli/terminal/prompt.ts'
-import { readLine } from '../../src/cli/terminal/read-password.ts'
+import { createPrompt, Interrupted, readLine } from '../../src/cli/terminal/prompt.ts'
 
 const open = () => {
   const input = new PassThrough()

@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decideEntry, type EntryFacts } from '../../src/second-factor/entry-policy.ts'
+import { decideEntry, type EntryFacts } from '../../src/sign-in/entry-policy.ts'
 
 type Mode = EntryFacts['mode']
 type Cells = Record<Mode, Record<EntryFacts['factors'], string>>

@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createGroups } from '../../src/lib/groups.ts'
+import { createGroups } from '../../src/lib/turns.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 

@@ -3,9 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { readCsv } from '../../src/cli/import/csv.ts'
-import type { Item } from '../../src/cli/import/item.ts'
-import { readJsonLines } from '../../src/cli/import/json-lines.ts'
-import { readJsonObjects } from '../../src/cli/import/json-objects.ts'
+import { type Item, readJsonLines, readJsonObjects } from '../../src/cli/import/json.ts'
 
 type Read = (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Item>
 

@@ -1,8 +1,8 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { choice, flag, jsonBody, optional, text, textList } from '../../src/http/api/v2/json-body.ts'
-import { readJson } from '../../src/http/transport/json.ts'
+import { choice, flag, jsonBody, optional, text, textList } from '../../src/api/v2/json-body.ts'
+import { readJson } from '../../src/http/body/json.ts'
 import { AppError } from '../../src/lib/errors.ts'
 
 const read = (body: string | Buffer, type: string | undefined = 'application/json', encoding?: string) =>

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { LIMIT_NAMES, LIMITS, labelOf } from '../../src/limits/limit-table.ts'
 
-test('of all counts, docs/operate.md says of the starts of sign-ins with a provider alone that each worker has its own', () => {
-  const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
-  const [, table = ''] = /^Each worker has its own:\n\n(.*?)\n\n/ms.exec(text) ?? []
+test('of all counts, docs/scaling.md says of the starts of sign-ins with a provider alone that each replica has its own', () => {
+  const text = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')
+  const [, table = ''] = /^Each replica has its own:\n\n(.*?)\n\n/ms.exec(text) ?? []
   const counts = [...table.matchAll(/^\| (counts? of [^|]*|[^|]*limits?[^|]*) \|/gm)].map(([, name]) => name)
   assert.deepEqual(counts, ['count of starts of sign-ins with a provider'])
 })

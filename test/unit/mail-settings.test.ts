@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { mailbox } from '../../src/config/mail-parsers.ts'
-import { readSmtpUrl, shownSmtp } from '../../src/config/smtp-url.ts'
+import { mailbox, readSmtpUrl, shownSmtp } from '../../src/config/mail-parsers.ts'
 import type { SmtpServer } from '../../src/mail/mail-settings.ts'
 
 const login = { user: 'ada', password: 'secret' }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { decodeJwt, jwtVerify } from 'jose'
-import { createAppleSecret } from '../../src/oauth/providers/apple-secret.ts'
+import { createAppleSecret } from '../../src/oauth/providers/openid-configuration.ts'
 
 const T0 = 1_795_000_000_000
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -3,9 +3,13 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
-import type { NewAuthorizationFlow, PendingLink } from '../../src/oauth/authorization-flow.ts'
+import {
+  type NewAuthorizationFlow,
+  type PendingLink,
+  createAuthorizationFlows,
+} from '../../src/oauth/authorization-flow.ts'
 import { createPendingLinks } from '../../src/oauth/pending-link.ts'
-import { createAuthorizationFlows } from '../../src/oauth/state.ts'
+import type { Queries } from '../../src/storage/database.ts'
 import { freshDatabase } from '../storage/databases.ts'
 
 const T0 = 1_795_000_000_000
@@ -32,6 +36,9 @@ const pendingLink: PendingLink = {
   userId: randomUUIDv7(),
   profileFetchedAtMs: T0,
 }
+
+/** JSON has no undefined values. */
+const asRead = JSON.parse(JSON.stringify(pendingLink)) as PendingLink
 
 describe('nonce and code verifier', () => {
   const flow = { ...newFlow, id: '019aa000-0000-7000-8000-000000000001', startedAtMs: T0 }
@@ -132,20 +139,22 @@ describe('a state fits into an address', () => {
   })
 })
 
+/** Without what is undefined. */
+const asJson = (content: unknown): unknown => JSON.parse(JSON.stringify(content))
+
 describe('a flow whose state comes back', () => {
   test('is read as it began', () => {
     const userId = randomUUIDv7()
     const flows: NewAuthorizationFlow[] = [
-      { ...newFlow, userId: undefined, pendingLink: undefined },
-      { ...newFlow, intent: 'link', userId, pendingLink: undefined },
-      { ...newFlow, intent: 'confirm', userId, pendingLink: undefined },
-      { ...newFlow, userId: undefined, pendingLink },
-      { ...newFlow, userId: undefined, pendingLink: { ...pendingLink, id: undefined } },
+      newFlow,
+      { ...newFlow, intent: 'link', userId },
+      { ...newFlow, intent: 'confirm', userId },
+      { ...newFlow, pendingLink: asRead },
     ]
     for (const given of flows) {
       const { flow, state } = flowsAt().begin(given, browserSecret)
       const read = flowsAt(T0 + 10 * MINUTE - 1).readState(state, 'corp', browserSecret)
-      assert.deepEqual(read, { flow, problem: undefined })
+      assert.deepEqual(read, { flow: asJson(flow), problem: undefined })
       assert.equal(read.flow?.startedAtMs, T0)
     }
   })
@@ -187,4 +196,23 @@ describe('a flow whose state comes back', () => {
     await assert.rejects(flowsAt().consumeState(flow), { reason: 'used' })
     assert.ok((await flowsAt().deleteExpired(Date.now() + 21 * MINUTE)) >= 1)
   })
+})
+
+test('the row of a pending link has the same hashes for every replica', async () => {
+  const deleted: unknown[][] = []
+  const queries = { run: async (_sql: string, ...values: unknown[]) => deleted.push(values) } as unknown as Queries
+  await createPendingLinks({ db, clock: { now: () => T0 }, rootSecret, lifetimeMs: 10 * MINUTE }).consume(
+    queries,
+    { ...pendingLink, id: '019aa000-0000-7000-8000-000000000002', userId: '019aa000-0000-7000-8000-000000000003' },
+    browserSecret,
+  )
+  assert.deepEqual(deleted, [
+    [
+      '019aa000-0000-7000-8000-000000000002',
+      '019aa000-0000-7000-8000-000000000003',
+      'QS3EbMnjyybyn3wUFcVWNJr2KQTF0VsKLYz9xc-iKzQ',
+      '_bp9U0P6w4k8Qd-8FUNaDol9iCN_ypScRuSXbgSYKyU',
+      T0,
+    ],
+  ])
 })

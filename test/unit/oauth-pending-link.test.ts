@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
-import type { LinkRequest } from '../../src/oauth/authorization-flow.ts'
+import { type LinkRequest, createAuthorizationFlows } from '../../src/oauth/authorization-flow.ts'
 import { createPendingLinks } from '../../src/oauth/pending-link.ts'
-import { createAuthorizationFlows } from '../../src/oauth/state.ts'
 import { freshDatabase } from '../storage/databases.ts'
 
 const T0 = 1_795_000_000_000
@@ -26,8 +25,8 @@ const request: LinkRequest = {
       subject: 's',
       email: { shown: 'A@example.com', lower: 'a@example.com' },
       emailVerified: true,
-      hostedDomain: undefined,
-      signedInAtMs: undefined,
+      hostedDomain: 'example.com',
+      signedInAtMs: T0 - MINUTE,
       name: 'Ann',
     },
     userId: randomUUIDv7(),

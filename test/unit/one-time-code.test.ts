@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findStep, toAppSecret } from '../../src/second-factor/one-time-code.ts'
-import { newRecoveryCodes, readRecoveryCode, showRecoveryCode } from '../../src/second-factor/recovery-code.ts'
+import { newRecoveryCodes, readRecoveryCode, showRecoveryCode } from '../../src/second-factor/recovery-code-sets.ts'
 import { codeAt } from '../support/second-factor/authenticator-app.ts'
 
 /** RFC 6238 appendix B, the column of SHA-1: seconds and the eight digits, of which an app shows the last six. */

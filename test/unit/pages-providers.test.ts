@@ -1,16 +1,13 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  type AccountView,
-  createPages,
-  type LinkAccountView,
-  type LinkedView,
-  type ProviderProblem,
-  type ProviderProblemView,
-  type SignInView,
-} from '../../src/pages/pages.ts'
-import { texts } from '../../src/pages/texts.ts'
+import type { AccountView, SignInView } from '../../src/pages/account/account-view.ts'
+import { createPages } from '../../src/pages/pages.ts'
+import type { LinkAccountView } from '../../src/pages/providers/link-account-page.ts'
+import type { ProviderProblemView } from '../../src/pages/providers/provider-problem-page.ts'
+import type { ProviderProblem } from '../../src/pages/site/provider-texts.ts'
+import type { LinkedView } from '../../src/pages/site/providers.ts'
+import { texts } from '../../src/pages/site/texts.ts'
 import { type Tag, tagsOf } from './pages-views.ts'
 
 const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })

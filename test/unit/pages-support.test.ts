@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPages } from '../../src/pages/pages.ts'
-import { createSupport } from '../../src/pages/support.ts'
+import { createSupport } from '../../src/pages/site/support.ts'
 import { statesWith, tagsOf } from './pages-views.ts'
 
 const branding = { appName: 'A&B', logoUrl: undefined, accentColor: '#0f6b5c' }

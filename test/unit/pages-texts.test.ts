@@ -3,15 +3,15 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AUDIT_TYPES } from '../../src/audit/audit-event.ts'
-import { shownActivity } from '../../src/pages/activity-texts.ts'
-import { texts } from '../../src/pages/texts.ts'
-import { agoOf, dayOf, momentOf } from '../../src/pages/time-text.ts'
+import { shownActivity } from '../../src/pages/account/account-activity.ts'
+import { texts } from '../../src/pages/site/texts.ts'
+import { agoOf, dayOf, momentOf } from '../../src/pages/site/time-text.ts'
 
 const folder = new URL('../../src/pages/', import.meta.url)
 
 test('every text is used by some page', () => {
-  const sources = readdirSync(folder)
-    .filter((name) => name.endsWith('.ts') && name !== 'texts.ts')
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('texts.ts'))
     .map((name) => readFileSync(new URL(name, folder), 'utf8'))
     .join('\n')
   const unused = Object.keys(texts).filter((key) => !new RegExp(`\\btexts\\.${key}\\b`).test(sources))

@@ -1,15 +1,11 @@
-import type {
-  AccountView,
-  InvitationView,
-  LinkAccountView,
-  LoginView,
-  Pages,
-  PasskeysView,
-  ProviderProblemView,
-  ReauthenticationView,
-  SignInView,
-  SignupView,
-} from '../../src/pages/pages.ts'
+import type { AccountView, PasskeysView, SignInView } from '../../src/pages/account/account-view.ts'
+import type { ReauthenticationView } from '../../src/pages/account/reauthentication-page.ts'
+import type { InvitationView } from '../../src/pages/links/invitation-page.ts'
+import type { LoginView } from '../../src/pages/login/login-page.ts'
+import type { Pages } from '../../src/pages/pages.ts'
+import type { LinkAccountView } from '../../src/pages/providers/link-account-page.ts'
+import type { ProviderProblemView } from '../../src/pages/providers/provider-problem-page.ts'
+import type { SignupView } from '../../src/pages/signup/signup-page.ts'
 import { secondFactorStatesWith } from './second-factor-views.ts'
 
 const PURPOSES = ['reset', 'reset', 'verify', 'signup', 'new_email', 'undo', 'invite', 'not_me'] as const

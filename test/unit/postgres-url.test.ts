@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import type { ConnectionInfo } from '../../src/storage/postgres/url.ts'
-import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
+import { type ConnectionInfo, readPostgresUrl } from '../../src/storage/postgres/url.ts'
 import { freshEnvironment } from '../support/service/command.ts'
 
 const plain = { host: 'db', port: 5432, user: 'ada', database: 'svc', tls: { mode: 'prefer' } }

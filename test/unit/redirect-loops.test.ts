@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRedirectLoops } from '../../src/http/browser/redirect-loops.ts'
+import { createRedirectLoops } from '../../src/web/sign-in/redirect-loops.ts'
 
 const watch = () => {
   const clock = { nowMs: 0 }

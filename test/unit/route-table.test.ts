@@ -11,18 +11,21 @@ const handle = (): HttpResponse => json(200, '{}')
 
 const documentation: Documentation = { operationId: 'new', summary: 'New', tag: 'Users', responses: {} }
 
+/** As every kind of row wants it. */
+const module = () => ({ show: handle, act: handle, handle, documentation })
+
 /** Rows that the compiler must refuse: where it accepts one, `npm run check:types` reports an unused directive. */
 export const REFUSED: Route[] = [
   // @ts-expect-error: no guard
-  { method: 'GET', path: '/auth/new', responseKind: 'html', handle },
+  { method: 'GET', path: '/auth/new', responseKind: 'html', module },
   // @ts-expect-error: a state-changing method without a CSRF rule
-  { method: 'POST', path: '/auth/new', guard: 'none', responseKind: 'html', handle },
+  { method: 'POST', path: '/auth/new', guard: 'none', responseKind: 'html', module },
   // @ts-expect-error: another method without a CSRF rule
-  { method: 'DELETE', path: '/auth/new', guard: 'none', responseKind: 'json', documentation, handle },
+  { method: 'DELETE', path: '/auth/new', guard: 'none', responseKind: 'json', module },
   // @ts-expect-error: no cookie, so no CSRF token, but no key either
-  { method: 'POST', path: '/auth/new', guard: 'session', csrf: 'api_key', responseKind: 'html', handle },
+  { method: 'POST', path: '/auth/new', guard: 'session', csrf: 'api_key', responseKind: 'html', module },
   // @ts-expect-error: a key without a scope
-  { method: 'GET', path: '/auth/new', guard: 'api_key', responseKind: 'json', documentation, handle },
+  { method: 'GET', path: '/auth/new', guard: 'api_key', responseKind: 'json', module },
   // @ts-expect-error: a change that needs a key and does not say so
   {
     method: 'DELETE',
@@ -30,8 +33,7 @@ export const REFUSED: Route[] = [
     guard: 'api_key',
     scope: 'users:write',
     responseKind: 'json',
-    documentation,
-    handle,
+    module,
   },
   // @ts-expect-error: a POST of the server API whose response is not kept
   {
@@ -41,15 +43,14 @@ export const REFUSED: Route[] = [
     scope: 'users:write',
     csrf: 'api_key',
     responseKind: 'json',
-    documentation,
-    handle,
+    module,
   },
   // @ts-expect-error: no response kind
-  { method: 'GET', path: '/auth/new', guard: 'none', handle },
+  { method: 'GET', path: '/auth/new', guard: 'none', module },
   // @ts-expect-error: JSON without documentation
-  { method: 'GET', path: '/auth/new', guard: 'none', responseKind: 'json', handle },
+  { method: 'GET', path: '/auth/new', guard: 'none', responseKind: 'json', module: () => ({ handle }) },
   // @ts-expect-error: a path outside /auth
-  { method: 'GET', path: '/new', guard: 'none', responseKind: 'html', handle },
+  { method: 'GET', path: '/new', guard: 'none', responseKind: 'html', module },
 ]
 
 test('each method of a path has one row', () => {
@@ -89,10 +90,11 @@ test('the server API takes an API key alone, but for its description', () => {
   )
 })
 
-test('every form is shown again when its CSRF token alone is not good, except a button that only leads elsewhere', () => {
+test('every form is shown again when its CSRF token alone is not good, except a button that only leads elsewhere', async () => {
   const forms = routes.filter((route) => route.method === 'POST' && route.responseKind === 'html')
+  const modules = await Promise.all(forms.map(async ({ path, module }) => ({ path, module: await module() })))
   assert.deepEqual(
-    forms.filter((route) => !('showAgain' in route)).map(({ path }) => path),
+    modules.filter(({ module }) => !('showAgain' in module)).map(({ path }) => path),
     ['/auth/oauth/company', '/auth/oauth/company/callback'],
   )
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createSealedTokens } from '../../src/lib/sealed-token.ts'
+import { open, seal } from '../../src/lib/secrets.ts'
 
 const T0 = 1_795_000_000_000
 const MINUTE = 60_000
@@ -28,11 +29,23 @@ const tokens = ({
   })
 
 describe('a sealed token', () => {
-  test('of an earlier version can be opened: flows under way survive an upgrade', () => {
+  test('has a known form', () => {
     const known =
+      '7viKPDV1ADXj1cXXDZacc6u82WoAjgpjux2z7FGlWQhBmlY11OElstG1IWD5gVk8apqGDGf8nTouYDtPhz12Fk4dMSBUZzzpFpcGkCTvqO31uKM9' +
+      'ORmqngsNTzhFl9z4J4UH72MbFVIoePviZe_wRwk5eP_Wnbtw74fDMNpgz5swSZfzpIwUsT9TQtef'
+    assert.deepEqual(tokens().open(known, browserSecret), { content: { hello: 'wörld' }, problem: undefined })
+  })
+
+  test('of another version is not opened: its user begins again', () => {
+    const keys = createRootSecret({ current: rootSecret }).keys.for('oauth state')
+    const unversioned =
       'AQEBAQEBAQEBAQEBQWHPcsTicrC7h2le469X1m_PssENBFHTQ9Gd6jyRH4QhiDwGgeTCxw2CFToXiE9D8QzLGzlxymmyBTaB33ypCZ1OE2sl' +
       '-09-N6FZWr323FeYDVrXXFq4Fjo2rmmS0sP6pWbaFV8vWQNLazZQiJPZQ6eNoC4Rfv-x1cOPgUwkN52V'
-    assert.deepEqual(tokens().open(known, browserSecret), { content: { hello: 'wörld' }, problem: undefined })
+    const content = open(keys, unversioned, 'oauth state') ?? assert.fail('it is a token of the same key')
+    const sealedAs = (version: string) => seal(keys, content, `oauth state${version}`)
+    assert.deepEqual(tokens().open(sealedAs(' 1'), browserSecret)?.content, { hello: 'wörld' })
+    for (const token of [unversioned, sealedAs(' 0'), sealedAs(' 2')])
+      assert.equal(tokens().open(token, browserSecret), undefined)
   })
 
   test('is opened by any process with the same root secret; no two are equal', () => {

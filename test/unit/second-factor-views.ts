@@ -1,10 +1,8 @@
-import type {
-  FirstFactorView,
-  LoginCodeView,
-  Pages,
-  ReauthenticationView,
-  SecondFactorView,
-} from '../../src/pages/pages.ts'
+import type { ReauthenticationView } from '../../src/pages/account/reauthentication-page.ts'
+import type { Pages } from '../../src/pages/pages.ts'
+import type { LoginCodeView } from '../../src/pages/sign-in-code/code-page.ts'
+import type { FirstFactorView } from '../../src/pages/sign-in-code/first-factor-page.ts'
+import type { SecondFactorView } from '../../src/pages/sign-in-code/second-factor-page.ts'
 
 const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
 

@@ -77,7 +77,7 @@ describe('the side thread', () => {
         const task = new URL(${JSON.stringify(DOUBLE.href)})
         ${use}`
       const options = ['--input-type=module', '--eval', source]
-      const { stdout, status } = spawnSync(process.execPath, options, { encoding: 'utf8', env: {}, timeout: 20_000 })
+      const { stdout, status } = spawnSync(process.execPath, options, { encoding: 'utf8', env: {}, timeout: 60_000 })
       assert.deepEqual([stdout, status], [written, 0])
     })
   }

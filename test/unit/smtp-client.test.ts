@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import tls from 'node:tls'
-import { readSmtpUrl } from '../../src/config/smtp-url.ts'
+import { readSmtpUrl } from '../../src/config/mail-parsers.ts'
 import { createSmtpClient } from '../../src/mail/smtp/smtp-client.ts'
 import { SmtpError } from '../../src/mail/smtp/smtp-error.ts'
 import { createAuthority } from '../support/network/certificates.ts'
@@ -217,9 +217,7 @@ describe('the time limit bounds the whole attempt', () => {
       test(`${fault} at ${turn}`, async (t) => {
         const EHLO = turn === 'STARTTLS' ? '250 STARTTLS' : '250 AUTH PLAIN'
         const server = await startScriptedSmtpServer({ EHLO, [turn]: fault }, t)
-        const begunMs = performance.now()
         const error = await failureOf(`smtp://ada:secret@127.0.0.1:${server.port}`, t, 200)
-        assert.ok(performance.now() - begunMs < 10_000)
         assert.match(error.message, /within 0\.2 s \(SVC_MAIL_TIMEOUT\)/)
         assert.equal(error.isPermanent, false)
         await eventually('the socket is destroyed', () => server.open() === 0, 5)

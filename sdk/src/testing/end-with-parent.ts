@@ -5,7 +5,7 @@ import { isMainThread } from 'node:worker_threads'
 
 const folder = process.env.TEST_FOLDER_OF_SVC
 
-// Workers, which have a channel to their supervisor, and threads of svc load this, too. They come and go.
+// Threads of svc, and processes that a test forks with this environment, load it too. They come and go.
 if (folder !== undefined && process.send === undefined && isMainThread) {
   process.stdin.once('end', () => process.exit()).once('error', () => process.exit())
   process.stdin.resume().unref()

@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { inList, MAX_LIST } from '../user-list-store.ts'
 import { toRecord, USER_ROW_COLUMNS, type UserRecord, type UserRow } from '../user-store.ts'
+import type { TableRow } from '../../storage/rows.ts'
 
 interface ShownIdentity {
   /** The provider's name in the settings. */
@@ -27,20 +28,14 @@ export interface ShownFacts {
 export type ShownUserRecord = UserRecord & ShownFacts
 
 interface DirectoryUserRow extends UserRow {
-  updated_at: number | null
+  updated_at: number
   session_seen_at: number | null
   browser_seen_at: number | null
   codes: number
   passkeys: number
 }
 
-interface IdentityRow {
-  user_id: string
-  provider: string
-  issuer: string
-  subject: string
-  email: string | null
-}
+type IdentityRow = Omit<TableRow<'identities'>, 'id' | 'created_at'>
 
 const findIdentities = async (db: Queries, userIds: string[]): Promise<Map<string, IdentityRow[]>> => {
   const [where, ...values] = inList('user_id', userIds)
@@ -65,7 +60,7 @@ const findBatch = async (db: Queries, ids: string[]): Promise<ShownUserRecord[]>
   const identities = await findIdentities(db, ids)
   return rows.map((row) => ({
     ...toRecord(row),
-    updatedAtMs: row.updated_at ?? row.created_at,
+    updatedAtMs: row.updated_at,
     lastSeenAtMs: lastSeenAt(row),
     hasCodes: row.codes > 0,
     passkeys: row.passkeys,

@@ -1,6 +1,6 @@
 import { findAll, inPieces, rowPlaceholders } from '../../lib/sql-values.ts'
-import type { Queries } from '../../storage/database.ts'
-import { rowValues, USER_ROW_COLUMNS, type UserRecord } from '../user-store.ts'
+import { type Queries, insertRows } from '../../storage/database.ts'
+import { type UserRecord, toNewRow } from '../user-store.ts'
 
 /** Each value of each of these columns belongs to one user. */
 export interface UserKeys {
@@ -27,12 +27,14 @@ export const findReservedEmails = async (db: Queries, emails: readonly string[],
   return rows.map((row) => row.email_lower)
 }
 
-/** Runs in a transaction; `UniqueViolation` when one of them has the id, the email or the username of another user. */
+/** In a transaction; `UniqueViolation` when one of them has the id, the email or the username of another user. */
 export const insertUsers = async (db: Queries, users: readonly UserRecord[], nowMs: number): Promise<void> => {
   for (const piece of inPieces(users)) {
-    const rows = piece.map((user) => [...rowValues(user), nowMs])
-    const placeholders = rowPlaceholders(rows.length, rows[0]?.length ?? 0)
-    await db.run(`INSERT INTO users (${USER_ROW_COLUMNS}, updated_at) VALUES ${placeholders}`, ...rows.flat())
+    await insertRows(
+      db,
+      'users',
+      piece.map((user) => toNewRow(user, nowMs)),
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2'
 import { createBoundedQueue, type QueueLoad } from '../../lib/bounded-queue.ts'
 import type { Caller } from '../../lib/caller.ts'
-import { createGroups } from '../../lib/groups.ts'
+import { createGroups } from '../../lib/turns.ts'
 import type { PasswordHash } from './foreign-hashes/foreign-hashes.ts'
 import {
   createPasswordCheck,

@@ -1,46 +1,41 @@
 import { readFileSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/config.ts'
 import { escapeControls } from '../../lib/control-characters.ts'
 import { AppError } from '../../lib/errors.ts'
-import { readOrigin } from '../../lib/origin.ts'
-import { addCommand, type JsonOption, withJson } from '../command.ts'
-import type { CommandContext } from '../command-context.ts'
+import { readOrigin } from '../../lib/url.ts'
+import { command, option } from '../command/command.ts'
 import { printJson, printPainted } from '../terminal/output.ts'
-import { createPaint } from '../terminal/paint.ts'
+import { createPaint } from '../terminal/text.ts'
 import type { Finding } from './findings.ts'
-
-interface DoctorOptions extends JsonOption {
-  ca?: string
-}
-
-/** `svc doctor`: looks at a running installation through its public address (CONTRACT.md 8.5). */
-export const addDoctor = (program: Command, { loadConfig }: CommandContext): void => {
-  const doctor = addCommand(
-    program,
-    'doctor',
-    'find what is wrong with a running installation and the proxy in front',
-    ['svc doctor', 'svc doctor https://example.com', 'svc doctor https://example.com --ca authority.pem --json'],
-  )
-    .argument('[url]', 'the public address (default: SVC_BASE_URL)', parseOrigin)
-    .option('--ca <file>', 'trust the certificates in this file, too (PEM)')
-  withJson(doctor).action(async (url: string | undefined, { ca, json }: DoctorOptions) => {
-    const config = loadConfig()
-    const origin = url ?? config.baseUrl ?? `http://localhost:${config.port}`
-    const { examine } = await import('./examine.ts')
-    const findings = await examine(config, { origin, ca: ca === undefined ? undefined : readCertificates(ca) })
-    if (findings.length > 0) process.exitCode = 1
-    const redirectUris = redirectUrisOf(config, origin)
-    if (json) return printJson({ findings, ...(redirectUris.length > 0 && { redirect_uris: redirectUris }) })
-    return printPainted(reportText(origin, findings, redirectUris))
-  })
-}
+import { examine } from './installation.ts'
 
 const parseOrigin = (text: string): string => {
   const origin = /^https?:\/\/[^/]+\/?$/.test(text) ? readOrigin(text.replace(/\/$/, '')) : undefined
   if (origin) return origin
   throw new InvalidArgumentError('It must be an address without a path, such as https://example.com.')
 }
+
+/** It looks at a running installation through its public address (CONTRACT.md 8.5). */
+export const doctor = command({
+  args: { name: '[url]', text: 'the public address (default: SVC_BASE_URL)', parse: parseOrigin },
+  text: 'find what is wrong with a running installation and the proxy in front',
+  examples: [
+    'svc doctor',
+    'svc doctor https://example.com',
+    'svc doctor https://example.com --ca authority.pem --json',
+  ],
+  options: { ca: option.text('--ca <file>', 'trust the certificates in this file, too (PEM)') },
+  async run({ options: { ca }, json, loadConfig }, url: string | undefined) {
+    const config = loadConfig()
+    const origin = url ?? config.baseUrl ?? `http://localhost:${config.port}`
+    const findings = await examine(config, { origin, ca: ca === undefined ? undefined : readCertificates(ca) })
+    if (findings.length > 0) process.exitCode = 1
+    const redirectUris = redirectUrisOf(config, origin)
+    if (json) return printJson({ findings, ...(redirectUris.length > 0 && { redirect_uris: redirectUris }) })
+    return printPainted(reportText(origin, findings, redirectUris))
+  },
+})
 
 const readCertificates = (file: string): string => {
   try {

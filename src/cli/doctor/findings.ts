@@ -1,13 +1,14 @@
-/** A problem and what to do about it. */
+import type { SmtpStep } from '../../mail/mail.ts'
+
 export interface Finding {
   code: FindingCode
   message: string
   cure: string
 }
 
-/** The cure of each finding, by its code. Codes are stable: docs/operate.md lists them. */
+/** Each finding has a cure, by its code. Codes are stable: docs/operate.md lists them. */
 const CURES = {
-  // Reaching svc
+  // These say why svc is not reached.
   unreachable: 'Check the address, the name server, the firewall and whether the proxy runs.',
   certificate_refused:
     'Serve the whole chain of a certificate for this name. For an authority of your own, give its file with --ca.',
@@ -16,11 +17,11 @@ const CURES = {
   not_svc: 'Let the proxy pass /auth, and everything below it, to svc.',
   probe_unanswered:
     'Run the command with the settings of the service (SVC_SECRET or its file, SVC_DATABASE_URL), and let the proxy pass the header Svc-Probe.',
-  // The path
+  // These are about the path.
   prefix_stripped: 'Do not take /auth away. In nginx: write proxy_pass without a path and without a slash at its end.',
   prefix_doubled: 'Do not add /auth: the request has it already. In nginx: write proxy_pass without a path.',
   path_changed: 'Pass the path and the query as they came, without decoding or cleaning them.',
-  // What proxies say about a request
+  // These are about the headers with which a proxy describes a request.
   base_url_differs: 'Set SVC_BASE_URL to the address that users open: scheme, host and port all count.',
   host_lost: 'Pass the host of the request. In nginx: proxy_set_header Host $http_host;',
   scheme_lost:
@@ -28,23 +29,20 @@ const CURES = {
   proxy_not_trusted: 'Name the address of the proxy in SVC_TRUST_PROXY; otherwise all visitors share one address.',
   client_addresses_alike:
     'Let the proxy send X-Forwarded-For; otherwise all visitors share one address, and one limit, so that a few can keep all others out. In nginx: proxy_set_header X-Forwarded-For $remote_addr;',
-  // Cookies
+  // These are about cookies.
   cookies_lost: 'Pass the header Cookie unchanged, to svc and to the application.',
   cookies_renamed: 'Pass the header Cookie unchanged: take away what renames cookies or adds a prefix.',
-  cookies_folded:
-    'Pass the header Cookie unchanged: cookies are separated by "; ", and their names are case-sensitive.',
-  set_cookie_lost: 'Pass every header Set-Cookie of svc on. In nginx: take away proxy_hide_header Set-Cookie.',
-  set_cookie_merged:
-    'Pass each header Set-Cookie on as a header of its own: browsers do not read them joined by commas.',
+  set_cookie_lost:
+    'Pass each header Set-Cookie of svc on as a header of its own. In nginx: take away proxy_hide_header Set-Cookie.',
   set_cookie_changed:
     'Pass the header Set-Cookie unchanged: take away what changes paths, domains or flags. In nginx: proxy_cookie_path, proxy_cookie_domain, proxy_cookie_flags.',
   cookies_not_secure: 'Leave the flag Secure on cookies: take away what removes it.',
-  // What proxies add
+  // These are about limits and caches of proxies.
   responses_cached:
     'Do not cache what says Cache-Control: no-store. In nginx: take away proxy_ignore_headers and proxy_cache below /auth.',
   request_headers_too_large: 'Accept request headers of 16 KiB. In nginx: large_client_header_buffers 4 16k;',
   response_headers_too_large: 'Accept response headers of 8 KiB. In nginx: proxy_buffer_size 8k;',
-  // The installation
+  // These are about the installation.
   clock_differs: 'Synchronize the clocks of all machines (NTP).',
   database_missing: 'Run the command in the folder of the service and with its settings, or start svc once.',
   database_unreachable: 'Check SVC_DATABASE_URL, the server, and the permissions of the file.',
@@ -63,10 +61,38 @@ export type FindingCode = keyof typeof CURES
 
 export const FINDING_CODES = Object.keys(CURES) as FindingCode[]
 
-/** A finding with the cure of its code, unless there is a better one. */
+/** Makes a finding with the cure of its code, unless there is a better one. */
 export const finding = (code: FindingCode, message: string, cure: string = CURES[code]): Finding => ({
   code,
-  // Parts of it come from the network, and must not steer the terminal.
+  // Parts of the message come from the network, and must not steer the terminal.
   message: message.replace(/\p{Cc}/gu, '�'),
   cure,
 })
+
+/** Clocks that differ by more than this make tokens and codes fail. */
+const MAX_CLOCK_DIFFERENCE_MS = 10_000
+
+/** `aheadMs` says by how much the other clock is ahead of that of this machine. */
+export const clockDiffers = (whose: 'service' | 'database', aheadMs: number): Finding => {
+  const seconds = Math.round(Math.abs(aheadMs) / 1000)
+  const direction = aheadMs > 0 ? 'ahead of' : 'behind'
+  return finding('clock_differs', `The clock of the ${whose} is ${seconds} s ${direction} that of this machine.`)
+}
+
+export const checkClock = (whose: 'service' | 'database', aheadMs: number): Finding[] =>
+  Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS ? [clockDiffers(whose, aheadMs)] : []
+
+/** Each step in which a conversation with the mail server can fail has a cure. */
+export const SMTP_HINTS: Record<SmtpStep, string> = {
+  name: 'Check the host in SVC_SMTP_URL, and the name server of this machine.',
+  connection: 'Check host and port in SVC_SMTP_URL, and whether a firewall blocks the port: many networks block 25.',
+  greeting: 'Check the port in SVC_SMTP_URL: 587 is usual with smtp://, and 465 with smtps://.',
+  tls: 'Check scheme and port in SVC_SMTP_URL: 587 is usual with smtp://, and 465 with smtps://.',
+  certificate:
+    'The host in SVC_SMTP_URL must be a name of the certificate. NODE_EXTRA_CA_CERTS names an authority of your own.',
+  authentication:
+    'Check user and password in SVC_SMTP_URL: both are percent-encoded, and many providers want an API key or an app password.',
+  sender: 'SVC_MAIL_FROM must be an address from which this user may send.',
+  recipient: 'Try another address: the server may send to some only, or may want a user and a password.',
+  message: 'The server has the last word: ask its operator.',
+}

@@ -1,17 +1,58 @@
 import { existsSync } from 'node:fs'
-import path from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { openSecretFile, rootSecretFile } from '../../config/root-secret.ts'
 import type { Core } from '../../core.ts'
 import { createRootSecret, type RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
-import { findFreeSpace } from '../../lib/free-space.ts'
-import { SMTP_HINTS } from '../mail-test.ts'
-import { exchange } from './exchange.ts'
-import { type Finding, finding } from './findings.ts'
+import { findFreeSpace } from '../../lib/machine.ts'
+import { compareClocks } from '../../storage/server-clock.ts'
+import { withCore } from '../command/with-core.ts'
+import { checkClock, type Finding, finding, SMTP_HINTS } from './findings.ts'
+import { exchange, type Place } from './probe.ts'
+import { inspectProxy } from './proxy.ts'
+import path from 'node:path'
 
-/** The root secret of the installation, or why there is none. Creates nothing. */
-export const findRootSecret = ({
+/** One of these hides everything else that is behind the address. */
+const IN_THE_WAY = new Set([
+  'unreachable',
+  'certificate_refused',
+  'redirected',
+  'no_backend',
+  'not_svc',
+  'probe_unanswered',
+  'response_headers_too_large',
+])
+
+/** Finds everything that is wrong with an installation, from the outside to the inside. Changes nothing. */
+export const examine = async (config: Config, place: Place): Promise<Finding[]> => {
+  const database = await inspectDatabase(config)
+  const secret = findRootSecret(config)
+  // Before the first start there is neither a database nor a secret.
+  if ('problem' in secret) return database.length > 0 ? database : [secret.problem]
+  const proxy = await inspectProxy({ ...place, rootSecret: secret.rootSecret })
+  const isReached = !proxy.some(({ code }) => IN_THE_WAY.has(code))
+  const canBeOpened = database.every(({ code }) => code === 'disk_low')
+  const inside = canBeOpened ? await inspectInside(config, { ...place, isReached }) : []
+  return [...proxy, ...database, ...inside]
+}
+
+const inspectInside = async (config: Config, place: Place & { isReached: boolean }): Promise<Finding[]> => {
+  try {
+    return await withCore(config, 'doctor', async ({ core }) => [
+      ...(await inspectClock(core)),
+      ...(await inspectKeys(core, place)),
+      ...(await inspectHashes(core)),
+      ...(await inspectWebhooks(core, config)),
+      ...(await inspectMail(core)),
+    ])
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return [unreachableDatabase(error)]
+  }
+}
+
+/** Reads the root secret of the installation, or says why there is none. Creates nothing. */
+const findRootSecret = ({
   database,
   secret,
   previousSecret,
@@ -30,8 +71,8 @@ export const findRootSecret = ({
 
 const problemOf = (error: unknown, otherwise: string): string => (error instanceof AppError ? error.message : otherwise)
 
-/** Whether the database is there and up to date: only then it may be opened without being changed. */
-export const inspectDatabase = async (config: Config): Promise<Finding[]> => {
+/** Looks whether the database is there and up to date: only then it may be opened without being changed. */
+const inspectDatabase = async (config: Config): Promise<Finding[]> => {
   const { database } = config
   if (database.kind === 'sqlite' && !existsSync(path.resolve(database.file))) {
     const missing = finding('database_missing', `There is no database at ${path.resolve(database.file)}.`)
@@ -47,22 +88,24 @@ export const inspectDatabase = async (config: Config): Promise<Finding[]> => {
   }
 }
 
-export const unreachableDatabase = (error: unknown): Finding =>
+const unreachableDatabase = (error: unknown): Finding =>
   finding('database_unreachable', problemOf(error, 'The database cannot be opened.'))
 
 const LOW_BYTES = 256 * 1024 * 1024
 
-/** What is left for the database file. A server has its own disk, which svc cannot see. */
+/** Looks how much space is left for the database file. A server has its own disk, which svc cannot see. */
 export const inspectDisk = (file: string, findSpace = findFreeSpace): Finding[] => {
   const space = findSpace(file)
   if (space === undefined || space.bytes >= LOW_BYTES) return []
   return [finding('disk_low', `${Math.floor(space.bytes / 1024 / 1024)} MB are left in ${space.folder}.`)]
 }
 
-/** Whether the keys of the database are readable, and are those that the public address shows. */
-export const inspectKeys = async (
+const JWKS_PATH = '/auth/.well-known/jwks.json'
+
+/** Looks whether the keys of the database are readable, and are those that the public address shows. */
+const inspectKeys = async (
   { signingKeys }: Core,
-  { origin, ca, isReached }: { origin: string; ca: string | undefined; isReached: boolean },
+  { isReached, ...place }: Place & { isReached: boolean },
 ): Promise<Finding[]> => {
   try {
     const { newestId } = await signingKeys.reload()
@@ -72,14 +115,19 @@ export const inspectKeys = async (
     return [finding('keys_unreadable', error.message)]
   }
   if (!isReached) return []
-  const shown = await exchange({ origin, path: '/auth/.well-known/jwks.json', ca }).catch(() => undefined)
+  const shown = await exchange(place, JWKS_PATH).catch(() => undefined)
   const own = (await signingKeys.list()).filter(({ state }) => state === 'signs').map(({ id }) => id)
   if (shown?.status !== 200 || own.every((id) => shown.body.includes(`"${id}"`))) return []
-  return [finding('keys_differ', `${origin}/auth/.well-known/jwks.json does not have the key that signs here.`)]
+  return [finding('keys_differ', `${place.origin}${JWKS_PATH} does not have the key that signs here.`)]
 }
 
-/** Whether a password can be checked with each stored hash: less memory than before may be left for it. */
-export const inspectHashes = async ({ users }: Core): Promise<Finding[]> => {
+/** Compares with the clock of the database's server, if there is a server. */
+const inspectClock = async ({ db, clock }: Core): Promise<Finding[]> => {
+  return checkClock('database', -(await compareClocks(db, clock)).aheadMs)
+}
+
+/** Counts the hashes that cannot be checked: less memory than before may be left for it. */
+const inspectHashes = async ({ users }: Core): Promise<Finding[]> => {
   const count = await users.countUncheckableHashes()
   if (count === 0) return []
   const whose = count === 1 ? '1 user has a password hash' : `${count} users have password hashes`
@@ -87,14 +135,14 @@ export const inspectHashes = async ({ users }: Core): Promise<Finding[]> => {
 }
 
 /** Sends a test event to the receiver, if there is one. */
-export const inspectWebhooks = async ({ webhooks }: Core, { webhookUrl }: Config): Promise<Finding[]> => {
+const inspectWebhooks = async ({ webhooks }: Core, { webhookUrl }: Config): Promise<Finding[]> => {
   if (!webhookUrl) return []
   const { problem } = await webhooks.sendTest()
   return problem === null ? [] : [finding('webhook_failed', `A test event was not delivered: ${problem}.`)]
 }
 
 /** Connects to the mail server, if there is one, and sends nothing. */
-export const inspectMail = async ({ mail }: Core): Promise<Finding[]> => {
+const inspectMail = async ({ mail }: Core): Promise<Finding[]> => {
   if (!mail.isOn) return []
   const { problem, step } = await mail.checkServer()
   if (problem === undefined) return []

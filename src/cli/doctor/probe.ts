@@ -1,26 +1,76 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { RootSecret } from '../../lib/derived-keys.ts'
+import { request as requestByHttp } from '../../lib/node-http.ts'
 import { PROBE_HEADER, type ProbeAnswer, type ProbeKind, signProbe } from '../../lib/probe.ts'
 import { systemClock } from '../../lib/time.ts'
-import { exchange, type WireAnswer } from './exchange.ts'
 
-/** Where the doctor looks, and with what. */
-export interface Target {
+export interface Place {
   /** The public origin. */
   origin: string
-  rootSecret: RootSecret
+  /** Certificates of further authorities, PEM. */
   ca: string | undefined
 }
 
-/** What came back for a probe. */
+export interface Target extends Place {
+  rootSecret: RootSecret
+}
+
+export interface WireAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+  ends: { localAddress: string; localPort: number; remoteAddress: string }
+}
+
+const TIMEOUT_MS = 10_000
+const MAX_BODY_CHARACTERS = 65_536
+
+/**
+ * Sends one request over a connection of its own, with the path and query as they are, and follows no redirect. Rejects
+ * with the error of Node.
+ */
+export const exchange = (
+  { origin, ca }: Place,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<WireAnswer> => {
+  const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>()
+  const url = new URL(origin)
+  const options = { path, headers, agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) } as const
+  const { request: requestByHttps } = process.getBuiltinModule('node:https')
+  const request =
+    url.protocol === 'https:' ? requestByHttps(url, { ...options, ...trusted(ca) }) : requestByHttp(url, options)
+  request.on('error', reject).on('response', (response) => {
+    let body = ''
+    const { localAddress = '', localPort = 0, remoteAddress = '' } = response.socket
+    const ends = { localAddress, localPort, remoteAddress }
+    response.setEncoding('utf8')
+    response.on('data', (text: string) => {
+      body += body.length < MAX_BODY_CHARACTERS ? text : ''
+    })
+    response.on('error', reject)
+    response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body, ends }))
+  })
+  request.end()
+  return promise
+}
+
+/** The given authorities count besides those that Node trusts. */
+const trusted = (ca: string | undefined) => {
+  if (ca === undefined) return {}
+  const { getCACertificates } = process.getBuiltinModule('node:tls')
+  return { ca: [...getCACertificates('default'), ca] }
+}
+
 export interface Probed {
   answer: WireAnswer
-  /** What svc says; undefined where svc has not answered, or not as svc. */
+  /** It is undefined where svc has not answered. */
   seen: ProbeAnswer | undefined
-  /** What svc says where the origin is not its own: nothing but that. */
+  /** It is there where the origin is another one: the service says nothing else then. */
   baseUrl: string | undefined
-  /** Whether the answer is that to an earlier probe. */
+  /** It is true if the answer is that to an earlier probe. */
   isOld: boolean
-  /** By how much the clock of the service is ahead of this one; undefined where svc has not answered. */
+  /** The clock of the service is ahead of this one by so much. */
   aheadMs: number | undefined
 }
 
@@ -28,7 +78,7 @@ interface Sent {
   path: string
   kind?: ProbeKind
   cookie?: string
-  /** By how much the clock of the service is ahead, as far as it is known. */
+  /** The clock of the service is ahead by so much, as far as it is known. */
   aheadMs?: number
 }
 
@@ -36,16 +86,15 @@ interface Sent {
 export const MAX_AHEAD_MS = 86_400_000
 
 /** Sends one probe. Rejects where there is no answer at all. */
-export const sendProbe = async (
-  { origin, rootSecret, ca }: Target,
-  { path, kind = 'plain', cookie, aheadMs = 0 }: Sent,
-): Promise<Probed> => {
+export const sendProbe = async (target: Target, sent: Sent): Promise<Probed> => {
+  const { path, kind = 'plain', cookie, aheadMs = 0 } = sent
+  const { origin, rootSecret } = target
   // Any server may have said what time it is. With a later one it could use the probe for as long as it likes.
   const followedMs = Math.abs(aheadMs) <= MAX_AHEAD_MS ? aheadMs : 0
   const { header, nonce } = signProbe(rootSecret.keys, { kind, origin }, systemClock.now() + followedMs)
   const headers = { [PROBE_HEADER]: header, accept: 'application/json', ...(cookie !== undefined && { cookie }) }
   const sentMs = systemClock.now()
-  const answer = await exchange({ origin, path, headers, ca })
+  const answer = await exchange(target, path, headers)
   const said = readAnswer(answer)
   const seen = isProbeAnswer(said) ? said : undefined
   const halfwayMs = (sentMs + systemClock.now()) / 2
@@ -60,7 +109,7 @@ export const sendProbe = async (
 
 type Said = Partial<Record<keyof ProbeAnswer, unknown>>
 
-/** Any server may answer, and with anything. */
+/** Any server may have answered, and with anything. */
 const readAnswer = ({ status, body }: WireAnswer): Said | undefined => {
   if (status !== 200) return undefined
   try {

@@ -1,15 +1,12 @@
-import { checkArrival, checkPath } from './arrival.ts'
-import { checkCaching, newPath } from './caching.ts'
-import { checkClock } from './clock.ts'
-import { checkSentCookies, checkSetCookies } from './cookies.ts'
-import { type Finding, finding } from './findings.ts'
-import { type Probed, sendProbe, type Target } from './probe.ts'
-import { explainFailure, HEALTH_PATH, reach } from './reach.ts'
+import { systemClock } from '../../lib/time.ts'
+import { checkArrival, checkCaching, checkPath, checkSentCookies, checkSetCookies, newPath } from './checks.ts'
+import { checkClock, clockDiffers, type Finding, finding } from './findings.ts'
+import { exchange, MAX_AHEAD_MS, type Probed, sendProbe, type Target, type WireAnswer } from './probe.ts'
 
 /** A session and the application's own cookies come to less than this. */
 const LARGE_COOKIE = 'a'.repeat(6000)
 
-/** Looks at svc through its public address. What was found before a connection failed counts. */
+/** Looks at svc through its public address. Findings from before a connection failed count. */
 export const inspectProxy = async (target: Target): Promise<Finding[]> => {
   const reached = await reach(target)
   if ('problem' in reached) return [reached.problem]
@@ -22,7 +19,7 @@ export const inspectProxy = async (target: Target): Promise<Finding[]> => {
   return findings
 }
 
-/** What follows from the first probe, and from more of them. */
+/** Yields the findings of the first probe, and sends more of them. */
 async function* lookCloser(target: Target, first: Probed): AsyncGenerator<Finding[]> {
   const { answer, seen, aheadMs = 0 } = first
   if (!seen) return
@@ -36,7 +33,7 @@ async function* lookCloser(target: Target, first: Probed): AsyncGenerator<Findin
   yield checkClock('service', aheadMs)
 }
 
-/** A path and a query that a proxy might decode or clean. */
+/** Sends a path and a query that a proxy might decode or clean. */
 const checkSpelling = async (target: Target, aheadMs: number): Promise<Finding[]> => {
   const path = '/auth/probe/a%2Fb%20c;d?e=%2F%20&f=g+h'
   const { seen, answer } = await sendProbe(target, { path, aheadMs })
@@ -57,3 +54,66 @@ const checkCookies = async (target: Target, names: string[], aheadMs: number): P
 
 const trySend = (target: Target, cookie: string, aheadMs: number): Promise<Probed | undefined> =>
   sendProbe(target, { path: newPath(), cookie, aheadMs }).catch(() => undefined)
+
+/** Without a probe svc answers this path too, so that both answers can be compared. */
+const HEALTH_PATH = '/auth/health'
+
+/** A probe is signed again for the clock at the other end if that differs by more than this. */
+const TOLERATED_MS = 20_000
+
+/** Sends the first probe. Where svc has not answered it, a finding says why. */
+const reach = async (target: Target): Promise<{ probed: Probed } | { problem: Finding }> => {
+  const sent = { path: HEALTH_PATH, kind: 'cookies' } as const
+  try {
+    const first = await sendProbe(target, sent)
+    if (first.seen) return { probed: first }
+    const aheadMs = clockAheadOf(first.answer)
+    const mayBeLate = Math.abs(aheadMs) >= TOLERATED_MS && Math.abs(aheadMs) <= MAX_AHEAD_MS
+    const last = mayBeLate ? await sendProbe(target, { ...sent, aheadMs }) : first
+    return last.seen ? { probed: last } : { problem: await explain(target, last) }
+  } catch (error) {
+    return { problem: explainFailure(target, error) }
+  }
+}
+
+const clockAheadOf = ({ headers: { date } }: WireAnswer): number => {
+  const theirsMs = Date.parse(date ?? '')
+  return Number.isNaN(theirsMs) ? 0 : theirsMs - systemClock.now()
+}
+
+/** Explains why svc has not answered a probe, by the answer and by one without a probe. */
+const explain = async (target: Target, { baseUrl, answer }: Probed): Promise<Finding> => {
+  const { origin } = target
+  if (baseUrl !== undefined) {
+    return finding('base_url_differs', `The service has SVC_BASE_URL ${baseUrl.slice(0, 300)}, and not ${origin}.`)
+  }
+  const { status, headers } = answer
+  const at = `${origin}${HEALTH_PATH}`
+  if (status >= 300 && status < 400) return finding('redirected', `${at} redirects to ${headers.location}.`)
+  const plain = await exchange(target, HEALTH_PATH)
+  if (isHealth(plain)) {
+    if (status >= 500) {
+      return finding(
+        'response_headers_too_large',
+        `The proxy answers ${status} where the answer of svc has long headers.`,
+      )
+    }
+    const aheadMs = clockAheadOf(answer)
+    if (Math.abs(aheadMs) > MAX_AHEAD_MS) return clockDiffers('service', aheadMs)
+    return finding('probe_unanswered', `svc is at ${at}, and does not take the probe for one of its own.`)
+  }
+  if ([502, 503, 504].includes(plain.status)) return finding('no_backend', `${at} answers ${plain.status}.`)
+  return finding('not_svc', `${at} answers ${plain.status}, and that is not svc.`)
+}
+
+const isHealth = ({ status, body }: WireAnswer): boolean => status === 200 && /^\s*\{\s*"status"\s*:\s*"ok"/.test(body)
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/
+
+/** Explains why there was no answer at all. */
+const explainFailure = ({ origin }: Target, error: unknown): Finding => {
+  const { code = '', name, message } = error as NodeJS.ErrnoException
+  const problem = name === 'AbortError' || name === 'TimeoutError' ? 'no answer in time' : code || message
+  if (CERTIFICATE.test(code)) return finding('certificate_refused', `The certificate of ${origin}: ${message}.`)
+  return finding('unreachable', `${origin}: ${problem}.`)
+}

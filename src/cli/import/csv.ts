@@ -1,4 +1,4 @@
-import { type Item, MAX_ITEM_BYTES, TOO_LONG } from './item.ts'
+import { type Item, MAX_ITEM_BYTES, TOO_LONG } from './json.ts'
 
 /**
  * Reads comma-separated values (RFC 4180) whose first record holds the names of the columns. Each further record is an
@@ -25,7 +25,7 @@ const toObject = (columns: string[], fields: string[]): Record<string, string> =
     columns.map((column, index): [string, string] => [column, fields[index] ?? '']).filter(([, field]) => field !== ''),
   )
 
-/** The fields of each record; undefined for one that is too long. */
+/** Yields the fields of each record; undefined for one that is too long. */
 async function* readRecords(chunks: AsyncIterable<Buffer>): AsyncGenerator<string[] | undefined> {
   const decoder = new TextDecoder()
   const reader = createReader()
@@ -37,7 +37,7 @@ const createReader = () => {
   let fields: string[] = []
   let field = ''
   let length = 0
-  /** Inside of quotes; or right after a quote, which may be the last one or the first of two. */
+  /** The character after a quote tells whether that was the last one or the first of two. */
   let state: 'plain' | 'quoted' | 'quote' = 'plain'
 
   const finish = (): string[] | undefined => {

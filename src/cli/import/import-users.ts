@@ -1,70 +1,78 @@
 import { AppError } from '../../lib/errors.ts'
-import type { Staging } from '../../storage/staging.ts'
 import type { UserImport } from '../../accounts/accounts.ts'
-import type { Core } from '../with-core.ts'
-import type { Format, Loss } from './from/format.ts'
-import { type IdsFile, openIdsFile } from './ids-file.ts'
-import { createImportOutput, type ImportOutput } from './import-output.ts'
-import { readJsonLines } from './json-lines.ts'
-import { openImportFile } from './source.ts'
-import { type Entry, type Staged, stageUsers } from './stage-users.ts'
-import { checkUsers, type ImportCounts, writeUsers } from './write-users.ts'
+import type { Core } from '../command/with-core.ts'
+import { printNotice } from '../terminal/output.ts'
+import { createTerminalProgress, type Progress } from '../terminal/progress.ts'
+import { countText, safeText } from '../terminal/text.ts'
+import { openIdsFile, openImportFile } from './files.ts'
+import { type Format, type Loss, toFields, valuesOf } from './from/format.ts'
+import { readJsonLines } from './json.ts'
+import { type ReadUser, type Staged, stageUsers } from './stage-users.ts'
+import { checkUsers, type ImportCounts, type WriteUsersDeps, writeUsers } from './write-users.ts'
 
 export interface ImportOptions {
-  /** The system whose export it is; undefined for JSON Lines with the fields of svc. */
+  /** It is undefined for JSON Lines with the fields of svc. */
   from: string | undefined
-  /** The content of the file with the parameters of Firebase's hashes. */
+  format: Format | undefined
+  /** The content of a file has the parameters of Firebase's hashes. */
   hashParameters: string | undefined
-  /** The file that tells which id each user has got. */
+  /** The file of this name is to tell which id each user has got. */
   ids: string | undefined
   dryRun: boolean
   allOrNothing: boolean
-  withoutHashes: boolean
-  /** Whether the application is told of the new users. */
+  withHashes: boolean
+  /** The application is told of the new users if it is true. */
   announces: boolean
 }
 
 export interface ImportResult extends ImportCounts {
-  /** Entries of the file that are no users. */
+  /** It counts entries of the file that are no users. */
   skipped: number
-  /** How many users lose something that is not carried over. */
+  /** It counts the users who lose something that is not carried over. */
   losses: Map<Loss, number>
 }
 
 /** Imports the users of a file, or says what an import would do. */
 export const importUsers = async (core: Core, file: string, options: ImportOptions): Promise<ImportResult> => {
-  const format = await findFormat(options.from)
-  const output = createImportOutput(format ? 'user' : 'line')
+  const { format } = options
+  const progress = createTerminalProgress()
+  const notice = (text: string): void => {
+    progress.clear()
+    printNotice(text)
+  }
+  const onProblem = (number: number, problem: string): void =>
+    notice(`${format ? 'user' : 'line'} ${number}: ${safeText(problem)}`)
   const userImport = await core.userImport()
   const { openStaging } = await import('../../storage/staging.ts')
   const staging = openStaging()
   try {
-    const read = createReader(core, { userImport, format, options })
-    const staged = await stageFile(file, { format, staging, output, read })
-    if (format && staged.failed + staged.skipped + staging.count === 0) throw noUsers(file, options)
-    return await writeStaged(staged, { staging, userImport, output }, { ...options, file })
+    const { chunks, bytes = 0, bytesRead } = await openImportFile(file)
+    let shownBytes = 0
+    const onItem = (): void => {
+      if (bytesRead() === shownBytes) return
+      shownBytes = bytesRead()
+      progress.show('read  ', shownBytes, bytes, 'bytes')
+    }
+    const read = createReader(core, userImport, options)
+    const items = format ? format.read(chunks) : readJsonLines(chunks)
+    const staged = await stageUsers(items, { staging, read, onProblem, onItem })
+    // A realm without its users, for example, would otherwise be imported without a word.
+    if (format && staged.failed + staged.skipped + staging.count === 0)
+      throw new AppError('invalid_request', `${file} has no users in the form in which ${options.from} exports them`)
+    return await writeStaged(staged, { staging, userImport, onProblem, progress, notice }, { ...options, file })
   } finally {
-    output.end()
+    progress.stop()
     staging.close()
   }
 }
 
-/** A realm without its users, for example, would otherwise be imported without a word. */
-const noUsers = (file: string, { from }: ImportOptions): AppError =>
-  new AppError('invalid_request', `${file} has no users in the form in which ${from} exports them`)
-
-const findFormat = async (from: string | undefined): Promise<Format | undefined> => {
-  if (from === undefined) return undefined
-  const { FORMATS } = await import('./from/formats.ts')
-  return FORMATS[from]
-}
-
-/** What makes a user of one value of the file. */
+/** Makes a user of one value of the file. */
 const createReader = (
   { oauth }: Core,
-  { userImport, format, options }: { userImport: UserImport; format: Format | undefined; options: ImportOptions },
-): ((value: unknown) => Promise<Entry>) => {
-  const { hashParameters, withoutHashes } = options
+  userImport: UserImport,
+  { format, hashParameters, withHashes }: ImportOptions,
+): ((value: unknown) => Promise<ReadUser | undefined>) => {
+  const withoutHashes = !withHashes
   if (!format) {
     return async (value) => {
       const user = await userImport.read(value, { withoutHashes })
@@ -72,56 +80,55 @@ const createReader = (
     }
   }
   return async (value) => {
-    const { user, hashOf, losses } = format.convert(value, { issuerOf: oauth.issuerOf, hashParameters })
-    if (!user) return { user: undefined, losses }
-    const fields = { ...user, password_hash: withoutHashes ? undefined : hashOf() }
-    return { user: await userImport.read(fields, { withoutHashes }), losses }
+    const exported = format.convert(valuesOf(value), hashParameters)
+    if (!exported) return undefined
+    const { fields, losses } = toFields(exported, oauth.issuerOf)
+    const password_hash = withHashes ? exported.hashOf() : undefined
+    return { user: await userImport.read({ ...fields, password_hash }, { withoutHashes }), losses }
   }
 }
 
-interface StageFileDeps {
-  format: Format | undefined
-  staging: Staging
-  output: ImportOutput
-  read: (value: unknown) => Promise<Entry>
-}
-
-const stageFile = async (file: string, { format, staging, output, read }: StageFileDeps): Promise<Staged> => {
-  const source = await openImportFile(file)
-  const items = format ? format.read(source.chunks) : readJsonLines(source.chunks)
-  const showProgress = () => output.showBytes(source.bytesRead(), source.bytes)
-  return stageUsers(items, { staging, read, onProblem: output.showProblem, onItem: showProgress })
-}
-
-interface WriteStagedDeps {
-  staging: Staging
-  userImport: UserImport
-  output: ImportOutput
+interface WriteStagedDeps extends Omit<WriteUsersDeps, 'onProgress'> {
+  progress: Progress
+  notice: (text: string) => void
 }
 
 const writeStaged = async (
   { failed, skipped, losses, passwords }: Staged,
-  { staging, userImport, output }: WriteStagedDeps,
+  { progress, notice, ...deps }: WriteStagedDeps,
   { dryRun, allOrNothing, announces, ids: idsName, file }: ImportOptions & { file: string },
 ): Promise<ImportResult> => {
-  const deps = { staging, userImport, onProblem: output.showProblem }
+  const onProgress = (title: string) => (done: number, total: number) => progress.show(title, done, total, 'users')
   const resultOf = (counts: ImportCounts) => ({ ...counts, failed: counts.failed + failed, skipped, losses })
   if (dryRun || allOrNothing) {
-    const checked = resultOf(await checkUsers({ ...deps, onProgress: output.showChecked }))
+    const checked = resultOf(await checkUsers({ ...deps, onProgress: onProgress('check ') }))
     if (dryRun) return checked
     if (checked.failed > 0) return { ...checked, imported: 0 }
   }
-  if (passwords > 0) output.warnOfPasswords(passwords)
-  const ids: IdsFile | undefined = idsName === undefined ? undefined : await openIdsFile(idsName, file)
+  if (passwords > 0) notice(hashingText(passwords))
+  const ids = idsName === undefined ? undefined : await openIdsFile(idsName, file)
   try {
-    const counts = await writeUsers({ ...deps, onProgress: output.showImported }, { allOrNothing, announces, ids })
+    const options = { allOrNothing, announces, ids }
+    const counts = await writeUsers({ ...deps, onProgress: onProgress('import') }, options)
     const isTakenBack = allOrNothing && counts.failed > 0
     if (!isTakenBack) await ids?.finish()
     return resultOf(counts)
   } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') output.sayInterrupted()
+    if (error instanceof AppError && error.code === 'unavailable')
+      notice('interrupted; run the same command again, which adds the users who are missing')
     throw error
   } finally {
     await ids?.discard()
   }
+}
+
+/** A hash takes about so long on one core: hashing makes an import slow. */
+const HASH_SECONDS = 0.01
+
+const hashingText = (count: number): string => {
+  const minutes = Math.ceil((count * HASH_SECONDS) / 60)
+  return (
+    `${countText(count, 'user')} ${count === 1 ? 'has' : 'have'} a plain password. Hashing takes about ${HASH_SECONDS * 1000} ms of a core for each, ` +
+    `${minutes === 1 ? 'a minute' : `${minutes} minutes`} at most in all. Hashes are imported as they are, at once.`
+  )
 }

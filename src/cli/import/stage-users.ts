@@ -2,32 +2,30 @@ import { AppError } from '../../lib/errors.ts'
 import type { Staging } from '../../storage/staging.ts'
 import type { ImportedUser } from '../../accounts/accounts.ts'
 import type { Loss } from './from/format.ts'
-import type { Item } from './item.ts'
-import { fieldOfKey, keysOf } from './user-keys.ts'
+import type { Item } from './json.ts'
 
-/** What one entry of a file says; no user where it is an entry of another kind. */
-export interface Entry {
-  user: ImportedUser | undefined
+export interface ReadUser {
+  user: ImportedUser
   losses: Loss[]
 }
 
 interface StageUsersDeps {
   staging: Staging
-  /** `unprocessable` for a user who cannot be imported. */
-  read: (value: unknown) => Promise<Entry>
+  /** Gives undefined for an entry that is no user; throws `unprocessable` for a user who cannot be imported. */
+  read: (value: unknown) => Promise<ReadUser | undefined>
   onProblem: (number: number, problem: string) => void
   onItem: () => void
 }
 
-/** What a file says, in numbers. */
+/** A file is counted while it is read. */
 export interface Staged {
-  /** Users with a problem. */
+  /** It counts users with a problem. */
   failed: number
-  /** Entries that are no users. */
+  /** It counts entries that are no users. */
   skipped: number
-  /** How many users lose something that is not carried over. */
+  /** It counts the users who lose something that is not carried over. */
   losses: Map<Loss, number>
-  /** How many users have a password that is to be hashed. */
+  /** It counts the users whose password is to be hashed. */
   passwords: number
 }
 
@@ -53,11 +51,12 @@ const stageUser = async (
   staged: Staged,
 ): Promise<string | undefined> => {
   try {
-    const { user, losses } = await read(value)
-    if (!user) {
+    const entry = await read(value)
+    if (!entry) {
       staged.skipped += 1
       return undefined
     }
+    const { user, losses } = entry
     const [first] = staging.add(number, JSON.stringify(user), keysOf(user))
     if (first) return repetitionText(number, first)
     if (user.password !== undefined) staged.passwords += 1
@@ -74,8 +73,20 @@ const repetitionText = (number: number, earlier: { key: string; number: number }
     ? `${fieldOfKey(earlier.key)}: the same one twice`
     : `${fieldOfKey(earlier.key)}: number ${earlier.number} of this file has the same one`
 
-/** Every problem of one user. */
+/** Joins every problem of one user. */
 const problemText = (error: AppError): string =>
   [error, ...error.others]
     .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))
     .join(' ')
+
+/** No two users of a file may have one of these texts in common. Emails and ids are the same in any case. */
+const keysOf = ({ sourceId, email, username, identities }: ImportedUser): string[] => [
+  ...(sourceId === undefined ? [] : [`id ${sourceId.toLowerCase()}`]),
+  `email ${email.lower}`,
+  ...(username === undefined ? [] : [usernameKey(username)]),
+  ...identities.map(({ issuer, subject }) => `identities ${JSON.stringify([issuer, subject])}`),
+]
+
+export const usernameKey = (username: string): string => `username ${username}`
+
+const fieldOfKey = (key: string): string => key.slice(0, key.indexOf(' '))

@@ -1,22 +1,22 @@
 import type { Staging } from '../../storage/staging.ts'
 import type { ImportedUser, UserImport } from '../../accounts/accounts.ts'
-import type { IdsFile } from './ids-file.ts'
-import { usernameKey } from './user-keys.ts'
+import type { IdsFile } from './files.ts'
+import { usernameKey } from './stage-users.ts'
 
 /**
- * Users in one transaction. Other processes wait while it runs, so it is short; and each costs a sync of the disk, so
+ * One transaction has so many. Other processes wait while it runs, so it is short; and each costs a sync of the disk, so
  * there are not too many.
  */
 const BATCH_USERS = 250
 
 export interface ImportCounts {
   imported: number
-  /** Users who were there already. */
+  /** It counts users who were there already. */
   existing: number
   failed: number
 }
 
-interface WriteUsersDeps {
+export interface WriteUsersDeps {
   staging: Staging
   userImport: UserImport
   onProblem: (number: number, problem: string) => void
@@ -24,7 +24,7 @@ interface WriteUsersDeps {
 }
 
 interface WriteOptions {
-  /** Whether one refused user takes back all that were added. */
+  /** One refused user takes back all that were added. */
   allOrNothing: boolean
   announces: boolean
   ids: IdsFile | undefined
@@ -46,7 +46,7 @@ function* batchesOf({ staging, onProgress }: WriteUsersDeps): Generator<StagedUs
 
 const usersOf = (batch: StagedUser[]): ImportedUser[] => batch.map(({ user }) => user)
 
-/** What an import of the staged users would do. */
+/** Counts what an import of the staged users would do. */
 export const checkUsers = async (deps: WriteUsersDeps): Promise<ImportCounts> => {
   const counts: ImportCounts = { imported: 0, existing: 0, failed: 0 }
   for (const batch of batchesOf(deps)) {
@@ -82,7 +82,7 @@ export const writeUsers = async (deps: WriteUsersDeps, options: WriteOptions): P
       if (outcome.kind === 'imported' && allOrNothing) staging.setId(number, outcome.id)
       await ids?.add({ number, sourceId: user.sourceId, id: outcome.id })
     }
-    // They were checked before: another process has taken an email or a name since.
+    // All were checked before: another process has taken an email or a name since.
     if (allOrNothing && counts.failed > 0) return takeBack(deps, counts, announces)
   }
   await userImport.place()

@@ -1,7 +1,6 @@
 import { escapeControls, toJsonText } from '../../lib/control-characters.ts'
-import { toTimestamp } from '../../lib/time.ts'
-import { createPaint } from './paint.ts'
 import { type Column, createTable, recordText } from './table.ts'
+import { createPaint } from './text.ts'
 
 /** Undefined without a terminal, and for a terminal that reports 0 columns because its size is unknown. */
 const terminalWidth = (): number | undefined => (process.stdout.isTTY && process.stdout.columns) || undefined
@@ -25,10 +24,10 @@ export const printNotice = (text: string): void => {
 export const printRecord = (pairs: (readonly [string, string])[]): Promise<void> =>
   printPainted(recordText(pairs, createPaint()))
 
-interface Listing<Row> {
+export interface Listing<Row> {
   columns: Column<Row>[]
   toJson: (row: Row) => unknown
-  /** The notice for an empty list. */
+  /** It is printed for an empty list. */
   empty: string
 }
 
@@ -36,7 +35,7 @@ interface Listing<Row> {
 export const printList = async <Row>(
   pages: Iterable<Row[]> | AsyncIterable<Row[]>,
   { columns, toJson, empty }: Listing<Row>,
-  isJson: boolean | undefined,
+  isJson: boolean,
 ): Promise<void> => {
   const table = createTable(columns, { width: terminalWidth(), paint: createPaint() })
   let count = 0
@@ -49,9 +48,3 @@ export const printList = async <Row>(
   if (isJson) await print(count > 0 ? '\n]\n' : '[]\n')
   else if (count === 0) printNotice(empty)
 }
-
-/** `2026-11-21 10:47:31`, UTC. */
-export const toSecond = (epochMs: number): string => toTimestamp(epochMs).slice(0, 19).replace('T', ' ')
-
-/** `2026-11-21 10:47`, UTC. */
-export const toMinute = (epochMs: number): string => toTimestamp(epochMs).slice(0, 16).replace('T', ' ')

@@ -8,29 +8,42 @@ interface ProgressDeps {
   /** Characters in a line of the terminal; undefined for no limit. */
   width: number | undefined
   write: (text: string) => void
-  /** Milliseconds on a clock that never goes back. */
+  /** It reads a clock that never goes back, in milliseconds. */
   now: () => number
 }
 
 interface Step {
   title: string
   startedAtMs: number
-  /** Rows that were already done when the step began. */
+  /** So many rows were already done when the step began. */
   doneBefore: number
   shownAtMs: number
 }
 
-/** Shows the progress of a long operation with several steps: rows or the like, rate and time left. */
-export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, write, now }: ProgressDeps) => {
+/** Shows how far a long operation with several steps is: rows or the like, rate and time left. */
+export interface Progress {
+  /** Call it whenever `done` has changed. A new title begins a new step. */
+  show(title: string, done: number, total: number, unit?: string): void
+  /** Makes room for other output in the place of the line that is redrawn. */
+  clear(): void
+  /** Ends the line that is redrawn, so that other output begins on a new line. */
+  stop(): void
+}
+
+export const createProgress = ({
+  isTerminal,
+  width = Number.POSITIVE_INFINITY,
+  write,
+  now,
+}: ProgressDeps): Progress => {
   let step: Step | undefined
-  /** Whether the cursor is at the end of a line that is redrawn. */
+  /** It is true while the cursor is at the end of a line that is redrawn. */
   let isOpen = false
 
   const draw = (text: string): void => write(isTerminal ? `\r\x1b[2K${text.slice(0, width - 1)}` : `svc: ${text}\n`)
 
   return {
-    /** Call it whenever `done` has changed. A new title begins a new step. */
-    show(title: string, done: number, total: number, unit = 'rows'): void {
+    show(title, done, total, unit = 'rows') {
       if (total === 0) return
       const nowMs = now()
       if (step?.title !== title) {
@@ -44,21 +57,17 @@ export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, w
       isOpen = isTerminal && !isDone
       if (isDone && isTerminal) write('\n')
     },
-
-    /** Makes room for other output in the place of the line that is redrawn. */
-    clear(): void {
+    clear() {
       if (isOpen) write('\r\x1b[2K')
     },
-
-    /** Ends the line that is redrawn, so that other output begins on a new line. */
-    stop(): void {
+    stop() {
       if (isOpen) write('\n')
     },
   }
 }
 
-/** Shows it on the operator's terminal, or in what stands in its place: stdout is for results. */
-export const createTerminalProgress = () =>
+/** Shows progress on stderr, because stdout is for results. */
+export const createTerminalProgress = (): Progress =>
   createProgress({
     isTerminal: process.stderr.isTTY,
     width: process.stderr.columns || undefined,

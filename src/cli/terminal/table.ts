@@ -1,12 +1,11 @@
-import type { Paint, Tone } from './paint.ts'
-import { withoutControls } from './safe-text.ts'
+import { type Paint, type Tone, withoutControls } from './text.ts'
 
 export interface Column<Row> {
   title: string
   value: (row: Row) => string
-  /** How narrow the column may become on a narrow terminal, in characters. Without it, values are never cut. */
+  /** The column may become so narrow on a narrow terminal. Without it, values are never cut. */
   minWidth?: number
-  /** Which part of a cut value is shown: the beginning by default. */
+  /** A cut value shows its beginning, unless this says otherwise. */
   keeps?: 'end'
   /** The column may be left out on a narrow terminal. */
   optional?: boolean
@@ -14,7 +13,7 @@ export interface Column<Row> {
 }
 
 interface TableOptions {
-  /** Characters in a line; undefined for no limit. */
+  /** It counts characters; undefined is no limit. */
   width: number | undefined
   paint: Paint
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { canonicalAddress, networkOf, UNKNOWN_NETWORK } from '../../lib/address.ts'
 import { isLoopbackHost } from '../../lib/network.ts'
-import { readOrigin } from '../../lib/origin.ts'
+import { readOrigin } from '../../lib/url.ts'
 
 type NetworkCheck = (address: string) => boolean
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { readAbsoluteForm } from '../../lib/request-target.ts'
+import { readAbsoluteForm } from '../../lib/url.ts'
 import type { NoRoute } from '../no-route.ts'
 
 /** The response to bytes that are no readable request. */

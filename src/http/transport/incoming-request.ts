@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
-import { readAbsoluteForm } from '../../lib/request-target.ts'
+import { readAbsoluteForm } from '../../lib/url.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type AuthenticatedSession, currentTimeMs, type Device, type Tokens } from '../../sessions/sessions.ts'
 import { type CookieWriter, lastOfEach } from '../cookie-writer.ts'
@@ -8,8 +8,8 @@ import type { RequestCookies } from '../cookie-reader.ts'
 import { type CsrfTokens, namedSession } from '../csrf-token.ts'
 import type { RequestContext } from '../request-context.ts'
 import { clientAddress, clientNetwork, requestOrigins } from './client-address.ts'
-import type { JsonObject } from './json.ts'
-import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
+import type { JsonObject } from '../body/json.ts'
+import { type Fields, NO_FIELDS, readUrlEncoded } from '../body/form.ts'
 
 interface IncomingRequestDeps {
   newRequestId: () => string

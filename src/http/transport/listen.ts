@@ -5,7 +5,6 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 interface ListenAddress {
   host: string
   port: number
-  reusePort?: boolean
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { canonicalAddress, UNKNOWN_NETWORK } from '../../lib/address.ts'
 import type { Log } from '../../lib/log.ts'
-import { isLoopbackUrl } from '../../lib/origin.ts'
+import { isLoopbackUrl } from '../../lib/url.ts'
 import { monotonicClock } from '../../lib/time.ts'
 import { clientAddress, clientNetwork, lastOf } from './client-address.ts'
 import { createSharedAddressCheck } from './shared-address.ts'

@@ -1,10 +1,12 @@
-import type { Message } from '../message.ts'
-import { type Fact, factsOf, momentText } from './facts.ts'
+import { canonicalAddress } from '../../lib/address.ts'
+import type { KnownDevice } from '../../lib/device.ts'
+import type { Message, MessageOf, NoticeMessage } from '../message.ts'
 import { onOneLine, ownLink } from './harmless.ts'
-import { messageTexts as texts } from './texts.ts'
-import { destinationOf, isAboutOwnAccount, wordsOf } from './words.ts'
+import { linkTexts } from './link-texts.ts'
+import { noticeTexts } from './notice-texts.ts'
+import { messageTexts as texts, type NoticeWords, type ServiceFacts, type Words } from './texts.ts'
 
-/** How the messages of a service look, and where they lead. */
+/** The settings that give the messages of a service their look and their links. */
 export interface MessageBranding {
   appName: string
   /** `#rrggbb` */
@@ -16,6 +18,9 @@ export interface MessageBranding {
   /** Whether accounts can have passwords. */
   passwords: boolean
 }
+
+/** A label and its value. */
+type Fact = readonly [label: string, value: string]
 
 /** A part of a message. */
 export type Block =
@@ -30,7 +35,7 @@ interface Help {
   url: string
 }
 
-/** What a message says, in the order of reading: the same for its plain text and its HTML. */
+/** The content of a message in the order of reading, the same for its plain text and its HTML. */
 export interface MessageContent {
   subject: string
   appName: string
@@ -38,6 +43,78 @@ export interface MessageContent {
   blocks: readonly Block[]
   sentBy: string
   help: Help | undefined
+}
+
+type EndingName = keyof typeof texts.endings
+
+const isNotice = (message: Message): message is NoticeMessage => message.kind in noticeTexts
+
+/** Whether a message goes to the owner of the account that it is about; the others can be caused by strangers. */
+const isAboutOwnAccount = (message: Message): message is NoticeMessage | MessageOf<'undo'> =>
+  isNotice(message) || message.kind === 'undo'
+
+const endingOf = (message: NoticeMessage): EndingName => {
+  if ('notMe' in message && message.notMe) return 'not_me'
+  if (message.kind === 'account_deleted') return 'gone'
+  // The reader has no account with this address any more, and could not get a reset link.
+  if (message.toFormerAddress) return 'former_address'
+  if (message.kind === 'login_limited') return 'tried'
+  if (message.kind === 'wrong_codes') return 'wrong_codes'
+  if (message.kind === 'account_taken_over') return 'account'
+  if (message.by === 'user') return 'way_back'
+  return message.kind === 'password_changed' ? 'own_password' : 'account'
+}
+
+/** Finds the texts of a message. */
+const wordsOf = (message: Message, service: ServiceFacts): Words => {
+  // Each text of the catalogue takes the messages of its own kind.
+  if (!isNotice(message)) {
+    const words = linkTexts[message.kind] as (message: Message, service: ServiceFacts) => Words
+    return words(message, service)
+  }
+  const words = noticeTexts[message.kind] as (message: Message, service: ServiceFacts) => NoticeWords
+  return { ...words(message, service), ...texts.endings[endingOf(message)](service) }
+}
+
+/** The pages of the service to which messages without a link of their own lead. */
+const PAGES: Partial<Record<EndingName, string>> = {
+  account: '/auth/account',
+  own_password: '/auth/password/forgot',
+  tried: '/auth/password/forgot',
+  way_back: '/auth/password/forgot',
+  wrong_codes: '/auth/password/forgot',
+}
+
+/** Finds the address to which the button of a message leads, and its end; undefined where it has none. */
+const destinationOf = (message: Message): { url: string; expiresAtMs?: number } | undefined => {
+  if ('url' in message)
+    return { url: message.url, ...('expiresAtMs' in message && { expiresAtMs: message.expiresAtMs }) }
+  if ('notMe' in message) return message.notMe
+  const url = isNotice(message) ? PAGES[endingOf(message)] : undefined
+  return url === undefined ? undefined : { url }
+}
+
+/** "22 November 2026 at 16:53 UTC" */
+const momentText = (atMs: number): string =>
+  texts.inUtc(
+    new Intl.DateTimeFormat(texts.locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(atMs),
+  )
+
+const deviceText = ({ browser, system }: KnownDevice): string =>
+  browser && system ? texts.deviceOn(browser, system) : (browser ?? system ?? texts.deviceUnknown)
+
+/** Lists the known facts about the event and its cause. */
+const factsOf = (message: Message, app: string): Fact[] => {
+  const address = isAboutOwnAccount(message) ? canonicalAddress(message.address ?? '') : undefined
+  const byOperator = 'by' in message && message.by === 'operator'
+  return [
+    // The text itself names both addresses of a change.
+    ...('newEmail' in message ? [] : [[texts.email, message.email] as const]),
+    [texts.time, momentText(message.occurredAtMs)],
+    ...(byOperator ? [[texts.by, texts.operators(app)] as const] : []),
+    ...(message.device ? [[texts.device, deviceText(message.device)] as const] : []),
+    ...(address === undefined ? [] : [[texts.networkAddress, address] as const]),
+  ]
 }
 
 const paragraphs = (all: readonly string[]): Block[] =>
@@ -53,7 +130,7 @@ const helpAt = (supportUrl: string): Help => {
 const lifeOf = (expiresAtMs: number | undefined): string | undefined =>
   expiresAtMs === undefined ? undefined : texts.linkLife(momentText(expiresAtMs))
 
-/** A notice says what happened, and then what to do. The other messages are there for their link. */
+/** A notice tells of an event, and then gives advice. The other messages are there for their link. */
 const blocksOf = (message: Message, { appName, baseUrl, passwords }: MessageBranding): Block[] => {
   const { what, button, advice, life } = wordsOf(message, { app: appName, passwords })
   const destination = destinationOf(message)

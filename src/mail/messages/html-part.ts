@@ -1,16 +1,57 @@
+import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { createTheme, type Palette } from '../../lib/theme.ts'
 import type { Block, MessageContent } from './content.ts'
-import { type MessageColours, messageColours } from './message-colours.ts'
 import { messageTexts as texts } from './texts.ts'
 
-// Without quotes, which a style attribute would need to escape.
+/** The colours of each class, as declarations. */
+interface MessageColours {
+  page: string
+  card: string
+  ink: string
+  muted: string
+  link: string
+  button: string
+  label: string
+}
+
+const coloursOf = (colours: Palette): MessageColours => {
+  const hex = (name: keyof Palette): string => toHex(colours[name])
+  return {
+    page: `background-color:${hex('page')}`,
+    card: `background-color:${hex('surface')};border-color:${hex('line')}`,
+    ink: `color:${hex('ink')}`,
+    muted: `color:${hex('muted')}`,
+    link: `color:${hex('link')}`,
+    button: `background-color:${hex('accent')};border-color:${hex('accentEdge')}`,
+    label: `color:${hex('accentInk')}`,
+  }
+}
+
+const rule = ([name, declarations]: [string, string]): string =>
+  `.${name}{${declarations
+    .split(';')
+    .map((declaration) => `${declaration}!important`)
+    .join(';')}}`
+
+/**
+ * The light colours stand in each element, since some mail programs drop stylesheets; the dark ones are a stylesheet,
+ * which wins over them in mail programs that know dark mode.
+ */
+const messageColours = (accentColor: string): { light: MessageColours; darkCss: string } => {
+  const { light, dark } = createTheme(accentColor)
+  const rules = Object.entries(coloursOf(dark)).map(rule).join('')
+  return { light: coloursOf(light), darkCss: `@media (prefers-color-scheme:dark){${rules}}` }
+}
+
+// The names have no quotes, which a style attribute would need to escape.
 const FONT = 'font-family:-apple-system,BlinkMacSystemFont,Segoe UI,Roboto,Helvetica,Arial,sans-serif'
 const TEXT = `margin:0 0 16px;${FONT};font-size:16px;line-height:24px`
 const SMALL = `margin:0 0 16px;${FONT};font-size:14px;line-height:20px`
 /** Long addresses break wherever they must, so that no message is wider than the screen. */
 const BREAK = 'overflow-wrap:anywhere;word-break:break-word'
 
-/** Tables, since that is what all mail programs lay out alike. Screen readers pass over the cells. */
+/** A table, since all mail programs lay tables out alike. Screen readers pass over the cells. */
 const table = (style: string, rows: HtmlFragment | HtmlFragment[]): HtmlFragment =>
   html`<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="border-collapse:separate;${style}">${rows}</table>
 `

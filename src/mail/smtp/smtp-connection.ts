@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type Conversation from 'nodemailer/lib/smtp-connection'
 import type { Circumstances } from './smtp-error.ts'
-import { openSocket, readyEvent } from './smtp-socket.ts'
 import type { SmtpServer } from '../mail-settings.ts'
 
 /** A message as it goes over the wire. */
@@ -15,7 +14,7 @@ export interface Envelope {
 
 export interface SmtpConnectionDeps {
   server: SmtpServer
-  /** How svc names itself; undefined: nodemailer's choice. */
+  /** The name that svc gives itself; undefined: nodemailer chooses one. */
   clientName: string | undefined
   /** Time limit of an attempt, from the name lookup to the reply to the message. */
   timeoutMs: number
@@ -32,7 +31,6 @@ export interface SmtpConnection {
   quit(): Promise<void>
   /** Destroys the socket, whatever state it is in. */
   destroy(): void
-  /** What it is doing. */
   circumstances(): Circumstances
 }
 
@@ -40,6 +38,20 @@ type Done = (error?: Error | null) => void
 
 const answered = (start: (done: Done) => void): Promise<void> =>
   new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())))
+
+/** Loaded with the first message: a service without mail needs neither. */
+const net = () => process.getBuiltinModule('node:net')
+const tls = () => process.getBuiltinModule('node:tls')
+
+/** An address cannot be a server name (RFC 6066 section 3). */
+const serverName = (host: string): { servername?: string } => (isIP(host) === 0 ? { servername: host } : {})
+
+/** Begins to connect, with TLS where the URL is smtps. Emits `error`, or what `readyEvent` names. */
+const openSocket = ({ host, port, tls: mode }: SmtpServer): Socket =>
+  mode === 'implicit' ? tls().connect({ host, port, ...serverName(host) }) : net().connect({ host, port })
+
+/** The event of a socket that is ready for SMTP: a TLS socket once its certificate was checked. */
+const readyEvent = ({ tls: mode }: SmtpServer): string => (mode === 'implicit' ? 'secureConnect' : 'connect')
 
 export const createSmtpConnection = ({ server: smtp, clientName, timeoutMs }: SmtpConnectionDeps): SmtpConnection => {
   let socket: Socket | undefined
@@ -82,7 +94,7 @@ export const createSmtpConnection = ({ server: smtp, clientName, timeoutMs }: Sm
     async open() {
       socket = openSocket(smtp)
       await once(socket, readyEvent(smtp))
-      // From here on, the library listens. What comes after its end has no meaning.
+      // The library listens from this line on. An error after its end has no meaning.
       socket.on('error', () => {})
       phase = 'greeting'
       conversation = await begin(socket)

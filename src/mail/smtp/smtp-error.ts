@@ -12,7 +12,7 @@ export type SmtpStep =
 
 interface Facts {
   step: SmtpStep
-  /** What went wrong, for people. */
+  /** The problem, for people. */
   text: string
   /** The code of the server's reply. */
   code?: number | undefined
@@ -37,7 +37,7 @@ export class SmtpError extends Error {
   }
 }
 
-/** What errors of nodemailer and of sockets say beside their message. */
+/** The facts that errors of nodemailer and of sockets carry beside their message. */
 interface ErrorFacts extends Error {
   code?: string
   /** The code that nodemailer has replaced with its own. */
@@ -48,7 +48,7 @@ interface ErrorFacts extends Error {
   responseCode?: number
 }
 
-/** What the connection was doing when it failed. */
+/** The state of the connection when it failed. */
 export interface Circumstances {
   /** `host:port`. */
   server: string
@@ -58,7 +58,7 @@ export interface Circumstances {
   timeoutMs: number
 }
 
-/** Says at which step and why an attempt failed. */
+/** Names the step at which an attempt failed, and the reason. */
 export const explain = (error: unknown, circumstances: Circumstances): SmtpError => {
   if (error instanceof SmtpError) return error
   const facts: ErrorFacts = error instanceof Error ? error : new Error(String(error))

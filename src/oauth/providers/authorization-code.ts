@@ -7,7 +7,7 @@ interface UrlOptions {
   extraParams: Record<string, string>
 }
 
-/** Where a browser is sent to (RFC 6749 section 4.1.1, with PKCE: RFC 7636 section 4.3). */
+/** Makes the address that a browser is sent to (RFC 6749 section 4.1.1, with PKCE: RFC 7636 section 4.3). */
 export const buildAuthorizationUrl = async (
   configuration: Configuration,
   { redirectUri, state, codeVerifier }: AuthorizationRequest,

@@ -7,7 +7,7 @@ import type { ProviderSettings } from './presets.ts'
 import type { Provider } from './provider.ts'
 import { createProviderFetch, toProblem } from './provider-fetch.ts'
 
-/** What svc must know about a provider that supports OAuth 2.0 alone, and so has no discovery document. */
+/** svc must know this about a provider that supports OAuth 2.0 alone, and so has no discovery document. */
 export interface OAuth2Description {
   authorizationEndpoint: string
   tokenEndpoint: string

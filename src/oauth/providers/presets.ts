@@ -2,7 +2,7 @@ export type ProviderKind = 'openid' | 'google' | 'github' | 'microsoft' | 'apple
 
 /** One configured provider. */
 export interface ProviderSettings {
-  /** As in `SVC_OAUTH_PROVIDERS`. */
+  /** The name stands in `SVC_OAUTH_PROVIDERS`. */
   name: string
   kind: ProviderKind
   /** The text of its button. */
@@ -11,19 +11,19 @@ export interface ProviderSettings {
   clientId: string
   /** Apple: the private key as PEM (PKCS #8), which signs each secret. */
   clientSecret: string
-  /** As it was configured: an issuer is compared character by character. */
+  /** It stays as it was configured: an issuer is compared character by character. */
   issuer: string
   scopes: string[]
   /** In lower case; an empty list allows every domain. */
   allowedDomains: string[]
   /** Emails count as verified also when the provider does not say whether they are. */
   trustsEmail: boolean
-  /** What users with one-time codes are asked after this provider (docs/providers.md). */
+  /** Says whether users with one-time codes are asked for one after this provider (docs/providers.md). */
   secondFactor: 'ask' | 'trusted' | 'claims'
   apple: { teamId: string; keyId: string } | undefined
 }
 
-/** What svc knows about a provider by its name. */
+/** svc knows this about a provider by its name. */
 export interface Preset {
   kind: ProviderKind
   label: string

@@ -1,6 +1,6 @@
 import type { CustomFetch } from 'openid-client'
 import { AppError } from '../../lib/errors.ts'
-import { isLoopbackUrl, mayReachThisMachine } from '../../lib/origin.ts'
+import { isLoopbackUrl, mayReachThisMachine } from '../../lib/url.ts'
 import { signInProblem } from '../errors.ts'
 
 /** Far more than any provider's response needs. */

@@ -2,7 +2,7 @@ import type { ProviderProfile } from '../profile.ts'
 
 /** One request to sign in that is sent to a provider, with what protects the way back from it. */
 export interface AuthorizationRequest {
-  /** Where the provider sends the browser afterwards; providers compare it character by character. */
+  /** The provider sends the browser there afterwards; providers compare it character by character. */
   redirectUri: string
   state: string
   /**

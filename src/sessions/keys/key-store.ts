@@ -1,5 +1,5 @@
 import type { JsonWebKey } from 'node:crypto'
-import type { Queries } from '../../storage/database.ts'
+import { columnsOf, insertRow, type Queries, type TableRow } from '../../storage/database.ts'
 
 /** A signing key. Times in milliseconds since 1970. */
 export interface KeyRecord {
@@ -16,21 +16,10 @@ export interface KeyRecord {
   revokedAtMs: number | null
 }
 
-interface KeyRow {
-  id: string
-  public_jwk: string
-  private_jwk_sealed: string
-  created_at: number
-  signs_at: number | null
-  retired_at: number | null
-  revoked_at: number | null
-}
-
 /** Newest first. */
 export const findKeys = async (db: Queries): Promise<KeyRecord[]> => {
-  const rows = await db.all<KeyRow>(
-    `SELECT id, public_jwk, private_jwk_sealed, created_at, signs_at, retired_at, revoked_at FROM signing_keys
-     ORDER BY created_at DESC, id`,
+  const rows = await db.all<TableRow<'signing_keys'>>(
+    `SELECT ${columnsOf('signing_keys')} FROM signing_keys ORDER BY created_at DESC, id`,
   )
   return rows.map((row) => ({
     id: row.id,
@@ -49,26 +38,21 @@ export const lockKeys = (db: Queries): Promise<number> =>
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
 
 export const insertKey = (db: Queries, key: KeyRecord): Promise<number> =>
-  db.run(
-    `INSERT INTO signing_keys (id, public_jwk, private_jwk_sealed, created_at, signs_at, retired_at, revoked_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    key.id,
-    JSON.stringify(key.publicJwk),
-    key.privateJwkSealed,
-    key.createdAtMs,
-    key.signsAtMs,
-    key.retiredAtMs,
-    key.revokedAtMs,
-  )
+  insertRow(db, 'signing_keys', {
+    id: key.id,
+    public_jwk: JSON.stringify(key.publicJwk),
+    private_jwk_sealed: key.privateJwkSealed,
+    created_at: key.createdAtMs,
+    signs_at: key.signsAtMs,
+    retired_at: key.retiredAtMs,
+    revoked_at: key.revokedAtMs,
+  })
 
 /** Lets the newest key sign until a time, which may be in the future. */
 export const retireKeys = (db: Queries, timeMs: number): Promise<number> =>
   db.run('UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL', timeMs)
 
-/**
- * Revokes all keys: none of their tokens is accepted any more. An earlier version of svc, which does not know
- * `revoked_at`, refuses them because the keys have retired long ago.
- */
+/** Revokes all keys, which retire with it: none of their tokens is accepted any more. */
 export const revokeKeys = (db: Queries, nowMs: number): Promise<number> =>
   db.run('UPDATE signing_keys SET retired_at = 0, revoked_at = ? WHERE revoked_at IS NULL', nowMs)
 

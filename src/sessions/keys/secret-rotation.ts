@@ -13,7 +13,7 @@ interface SecretRotationDeps {
   rootSecret: RootSecret
   signingKeys: Pick<SigningKeys, 'prepare' | 'reseal'>
   recordEvent: RecordEvent
-  /** What else is sealed with the root secret for as long as it is stored: the secrets of authenticator apps. */
+  /** The secrets of authenticator apps are sealed with the root secret too, for as long as they are stored. */
   appSecrets: {
     /** Resolves to how many were sealed with the previous root secret. */
     reseal: () => Promise<number>

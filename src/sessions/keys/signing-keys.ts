@@ -1,10 +1,9 @@
 import type { RecordEvent } from '../../audit/audit-event.ts'
-import { coalesce } from '../../lib/coalesce.ts'
+import { coalesce } from '../../lib/turns.ts'
 import type { RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../../lib/time.ts'
 import type { Database, Queries } from '../../storage/database.ts'
-import { generateKey } from './generate-key.ts'
 import { createKeyRing, type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt } from './key-ring.ts'
 import { createKeySealing } from './key-sealing.ts'
 import {
@@ -16,6 +15,34 @@ import {
   retireKeys,
   revokeKeys,
 } from './key-store.ts'
+import { createHash, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
+
+interface NewKey {
+  /** Encrypts the private half of the key with this id. */
+  sealPrivateKey: (privateJwk: JsonWebKey, id: string) => string
+  nowMs: number
+  signsAtMs: number | null
+}
+
+/** A new key on P-256, not yet in the database. */
+const generateKey = ({ sealPrivateKey, nowMs, signsAtMs }: NewKey): KeyRecord => {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const publicJwk = pair.publicKey.export({ format: 'jwk' })
+  const id = thumbprint(publicJwk)
+  return {
+    id,
+    publicJwk,
+    privateJwkSealed: sealPrivateKey(pair.privateKey.export({ format: 'jwk' }), id),
+    createdAtMs: nowMs,
+    signsAtMs,
+    retiredAtMs: null,
+    revokedAtMs: null,
+  }
+}
+
+/** RFC 7638 section 3 for a key on a NIST curve. */
+const thumbprint = ({ crv, kty, x, y }: JsonWebKey): string =>
+  createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
 
 interface SigningKeysDeps {
   db: Database

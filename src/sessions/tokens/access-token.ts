@@ -2,10 +2,31 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { KeyRing, SigningKey } from '../keys/key-ring.ts'
-import { encodePart, type Json, readPart } from './compact-jwt.ts'
 import { verifyEs256 } from './es256.ts'
 import type { Sign } from './signer.ts'
 import { createVerifiedTokens, type VerifiedToken } from './verified-tokens.ts'
+
+type Json = Record<string, unknown>
+
+/** A part of a compact JWT: JSON as base64url (RFC 7515 section 3.1). */
+const encodePart = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/**
+ * The object in a part of a token; an empty one unless the part is spelled exactly as this service spells it. Otherwise
+ * two readers could understand it differently: of two members of the same name in JSON, one takes the first and another
+ * the last, and base64url has spare bits.
+ */
+const readPart = (part: string): Json => {
+  try {
+    const text = Buffer.from(part, 'base64url').toString('utf8')
+    const value: unknown = JSON.parse(text)
+    return isJson(value) && encodePart(value) === part ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
 /**
  * The claims of an access token (CONTRACT.md 3.1; RFC 9068 section 2.2, and the session's id). Times in seconds since
@@ -20,7 +41,7 @@ interface AccessClaims {
   email_verified: boolean
   /** When the user last authenticated (OpenID Connect Core section 2); absent where it is not known. */
   auth_time?: number | undefined
-  /** What was proved then (RFC 8176); absent where it is not known. */
+  /** The user proved this then (RFC 8176); absent where it is not known. */
   amr?: readonly string[] | undefined
   iat: number
   exp: number

@@ -42,7 +42,7 @@ const toDer = (raw: Buffer): Buffer => {
   return Buffer.concat([Buffer.of(SEQUENCE, integers.length), integers])
 }
 
-/** As short as it goes, and never negative (X.690 section 8.3). */
+/** A number is as short as it goes, and never negative (X.690 section 8.3). */
 const toInteger = (digits: Buffer): Buffer => {
   const first = digits.findIndex((byte) => byte !== 0)
   const short = digits.subarray(first < 0 ? SIZE - 1 : first)

@@ -5,7 +5,7 @@ import type { SessionWithUser } from '../session.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshToken, RefreshTokens } from './refresh-token.ts'
 
-/** What a browser is given, and for how many seconds each token is good. */
+/** A browser is given these tokens; each is good for so many seconds. */
 export interface Tokens {
   sessionId: string
   accessToken: string

@@ -1,7 +1,7 @@
 import type { DerivedKeys, RootSecret } from '../../lib/derived-keys.ts'
 import { equalInConstantTime, hmac } from '../../lib/secrets.ts'
 
-/** What a refresh token says, not yet verified. */
+/** A refresh token says this; it is not verified yet. */
 export interface UnverifiedRefreshToken {
   sessionId: string
   /** The number of the token in its session. */
@@ -18,7 +18,7 @@ export const readRefreshToken = (token: string): UnverifiedRefreshToken | undefi
   return { sessionId, generation: Number(generation), mac }
 }
 
-/** What the row of a session contributes to its refresh tokens. */
+/** The row of a session contributes this to its refresh tokens. */
 interface TokenSource {
   id: string
   salt: string

@@ -1,6 +1,6 @@
 import { createBoundedCache } from '../../lib/bounded-cache.ts'
 
-/** What is remembered of a token whose signature and claims were verified once. */
+/** A token whose signature and claims were verified once is remembered like this. */
 export interface VerifiedToken {
   sessionId: string
   userId: string

@@ -1,15 +1,15 @@
 import type { Clock } from '../../lib/time.ts'
 import type { Database } from '../database.ts'
-import { TABLES, type Table } from '../schema.ts'
-import { explainInsertError } from './errors.ts'
+import { insertRows } from '../rows.ts'
+import { TABLES, type Table } from '../tables.ts'
 import { markFinished } from './marker.ts'
 import { type DatabaseLocation, locationName, openSource, openTarget } from './open.ts'
-import { countRows, digestTable, findLastKey, insertPage, readPages, type TableDigest } from './pages.ts'
+import { countRows, digestTable, explainInsertError, keyOf, readPages, type TableDigest } from './pages.ts'
 
-export { START_OVER } from './errors.ts'
+export { START_OVER } from './pages.ts'
 export { locationName } from './open.ts'
 
-/** How much of a table is copied or checked. */
+/** The part of a table that is copied or checked. */
 interface Progress {
   step: 'copy' | 'check'
   table: string
@@ -17,7 +17,7 @@ interface Progress {
   total: number
 }
 
-/** What a table holds in both databases after the copy. */
+/** The content of a table in both databases after the copy. */
 export interface Comparison {
   table: string
   source: TableDigest
@@ -26,8 +26,8 @@ export interface Comparison {
 }
 
 /**
- * Rows in one transaction. Emails and names come in random order in their indexes: the larger the transaction, the
- * fewer of the indexes' pages are written several times. An interruption loses one transaction at most.
+ * The number of rows in one transaction. Emails and names come in random order in their indexes: the larger the
+ * transaction, the fewer of the indexes' pages are written several times.
  */
 const BATCH_ROWS = 20_000
 
@@ -45,9 +45,8 @@ interface CopyOptions {
 }
 
 /**
- * Copies an installation to an empty database, or continues an interrupted copy. Then reads both databases again,
- * compares them, and marks the copy as usable if they are equal. Throws `conflict` when the copy can neither start nor
- * continue.
+ * Copies an installation to an empty database. Then reads both databases again, compares them, and marks the copy as
+ * usable if they are equal. Throws `conflict` when the copy cannot start.
  */
 export const copyInstallation = async ({ from, to, clock, onProgress }: CopyOptions): Promise<Comparison[]> => {
   await using stack = new AsyncDisposableStack()
@@ -61,32 +60,40 @@ export const copyInstallation = async ({ from, to, clock, onProgress }: CopyOpti
   return comparisons
 }
 
-/** Copies the rows after the last one in the target, with one page of rows in memory. */
+/** Copies a table in transactions of `BATCH_ROWS`, with one page of rows in memory. */
 const copyTable = async (deps: CopyDeps, table: Table): Promise<void> => {
   const total = await countRows(deps.source, table)
-  let rows = await countRows(deps.target, table)
+  let rows = 0
+  let last = ''
   const report = (inBatch: number) => deps.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, total })
   report(0)
   for (;;) {
-    const copied = await copyBatch(deps, table, report)
-    if (copied === 0) return
-    rows += copied
+    const batch = await copyBatch(deps, table, last, report)
+    if (batch.rows === 0) return
+    rows += batch.rows
+    last = batch.last
   }
 }
 
-/** Resolves to the number of copied rows; 0 when there are no more. */
-const copyBatch = ({ source, target }: CopyDeps, table: Table, onRows: (count: number) => void): Promise<number> =>
+/** Resolves to the number of copied rows, 0 when there are no more, and to the key of the last one. */
+const copyBatch = (
+  { source, target }: CopyDeps,
+  table: Table,
+  after: string,
+  onRows: (count: number) => void,
+): Promise<{ rows: number; last: string }> =>
   target.inTransaction(async (transaction) => {
-    let count = 0
-    for await (const page of readPages(source, table, await findLastKey(transaction, table))) {
-      await insertPage(transaction, table, page).catch((error: unknown) => {
+    const batch = { rows: 0, last: after }
+    for await (const page of readPages(source, table, after)) {
+      await insertRows(transaction, table.name, page).catch((error: unknown) => {
         throw explainInsertError(error, table, page, target.dialect)
       })
-      count += page.length
-      onRows(count)
-      if (count >= BATCH_ROWS) break
+      batch.rows += page.length
+      batch.last = keyOf(table, page.at(-1))
+      onRows(batch.rows)
+      if (batch.rows >= BATCH_ROWS) break
     }
-    return count
+    return batch
   })
 
 const compareTable = async ({ source, target, onProgress }: CopyDeps, table: Table): Promise<Comparison> => {

@@ -1,12 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Queries } from '../database.ts'
 
-/** The name of the source while a copy to this database is unfinished; otherwise undefined. */
-export const findUnfinishedCopy = async (db: Queries): Promise<string | undefined> => {
-  const row = await db.get<{ value: string }>(`SELECT value FROM installation WHERE name = 'copy'`)
-  return row?.value
-}
-
 /** Written before the first row, so that svc never starts on half a copy. */
 export const markUnfinished = (db: Queries, from: string): Promise<number> =>
   db.run(`INSERT INTO installation (name, value) VALUES ('copy', ?)`, from)
@@ -15,10 +9,10 @@ export const markFinished = (db: Queries): Promise<number> => db.run(`DELETE FRO
 
 /** Throws `conflict` while a copy to this database is unfinished: users would be missing, and could sign up again. */
 export const requireNoUnfinishedCopy = async (db: Queries): Promise<void> => {
-  const from = await findUnfinishedCopy(db)
-  if (from === undefined) return
+  const row = await db.get<{ value: string }>(`SELECT value FROM installation WHERE name = 'copy'`)
+  if (!row) return
   throw new AppError(
     'conflict',
-    `The database holds an unfinished copy of ${from}: run the same svc database copy again, which goes on where it stopped.`,
+    `The database holds an unfinished copy of ${row.value}: delete it, and run svc database copy again, to a new, empty database.`,
   )
 }

@@ -5,11 +5,11 @@ import type { Clock } from '../../lib/time.ts'
 import type { Database } from '../database.ts'
 import { findPendingMigrations, migrate } from '../migrations.ts'
 import type { ConnectionInfo } from '../postgres/url.ts'
-import { TABLES } from '../schema.ts'
-import { findUnfinishedCopy, markUnfinished, requireNoUnfinishedCopy } from './marker.ts'
+import { TABLES } from '../tables.ts'
+import { markUnfinished, requireNoUnfinishedCopy } from './marker.ts'
 import { countRows } from './pages.ts'
 
-/** Where a database is, as `SVC_DATABASE_URL` says it. */
+/** The place of a database, as `SVC_DATABASE_URL` says it. */
 export type DatabaseLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; connection: ConnectionInfo }
 
 /** Counting a hundred million rows takes minutes. */
@@ -77,22 +77,19 @@ export const openSource = async (location: DatabaseLocation): Promise<Database> 
   })
 }
 
-/** Opens the target: an empty database, which gets the schema, or an unfinished copy of the same source. */
+/** Opens the target, an empty database, which gets the schema. */
 export const openTarget = (location: DatabaseLocation, from: string, clock: Clock): Promise<Database> => {
   const name = locationName(location)
   if (name === from) throw new AppError('conflict', `--from and --to are the same database, ${name}`)
   return openChecked(location, '--to', async (db) => {
     const tables = await listTables(db)
     requireNoOtherTables(tables, name)
-    const unfinished = tables.includes('installation') ? await findUnfinishedCopy(db) : undefined
-    if (unfinished !== undefined && unfinished !== from) {
-      throw new AppError('conflict', `${name} holds an unfinished copy of another database, ${unfinished}`)
-    }
-    // Before the migration, because the database may be an older installation in use.
-    if (unfinished === undefined) await requireEmpty(db, tables, name)
+    if (tables.includes('installation')) await requireNoUnfinishedCopy(db)
+    // The migration comes later, because the database may be an older installation in use.
+    await requireEmpty(db, tables, name)
     await migrate(db, clock)
     await requireCurrentSchema(db, name)
-    if (unfinished === undefined) await markUnfinished(db, from)
+    await markUnfinished(db, from)
   })
 }
 

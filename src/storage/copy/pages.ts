@@ -1,13 +1,25 @@
 import { createHash } from 'node:crypto'
-import type { Queries } from '../database.ts'
-import type { Row, Table } from '../schema.ts'
-import { invalidRow } from './errors.ts'
+import { AppError } from '../../lib/errors.ts'
+import { type Dialect, type Queries, UniqueViolation } from '../database.ts'
+import type { Row } from '../rows.ts'
+import type { Table } from '../tables.ts'
 
 /** Measured by `npm run bench:copy`: more rows at once are no faster, and cost memory. */
 const PAGE_ROWS = 1000
 
-const where = ({ rowFilter }: Table, condition: string): string =>
-  rowFilter ? `${condition} AND ${rowFilter}` : condition
+/**
+ * Conditions for the rows that are copied; all rows of the other tables are. Rows of `installation` that belong to one
+ * database stay there: leases and locks of processes, and what migrations and a copy record.
+ */
+export const COPIED_ROWS: Readonly<Record<string, string>> = {
+  installation: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy')`,
+}
+
+const where = ({ name }: Table, condition: string): string =>
+  COPIED_ROWS[name] ? `${condition} AND ${COPIED_ROWS[name]}` : condition
+
+/** The primary key of a row, as text. */
+export const keyOf = ({ columns: [key] }: Table, row: Row | undefined): string => String(row?.[key])
 
 /**
  * The rows after a key in the order of keys, page by page; all rows when the key is empty. Throws an error that names
@@ -24,19 +36,18 @@ export async function* readPages(db: Queries, table: Table, after: string): Asyn
     for (const row of rows) checkRow(table, row)
     if (rows.length > 0) yield rows
     if (rows.length < PAGE_ROWS) return
-    last = String(rows.at(-1)?.[key])
+    last = keyOf(table, rows.at(-1))
   }
 }
 
 const NOT_A_SAFE_INTEGER = `holds no whole number from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
 
-/** SQLite stores any type in any column. Early versions of svc wrote times with fractions, which are rounded here. */
+/** Checks the types of values: SQLite stores any type in any column. */
 const checkRow = (table: Table, row: Row): void => {
   for (const column of table.columns) {
-    const value = row[column]
-    if (value === null || typeof value === 'string') continue
-    if (typeof value !== 'number') throw invalidRow(table, row[table.columns[0]], `${column} holds bytes, and no text`)
-    if (!Number.isInteger(value)) row[column] = Math.round(value)
+    const value: unknown = row[column]
+    if (value === null || typeof value === 'string' || typeof value === 'number') continue
+    throw invalidRow(table, row[table.columns[0]], `${column} holds bytes, and no text`)
   }
   for (const column of table.integerColumns) {
     if (row[column] === null || Number.isSafeInteger(row[column])) continue
@@ -57,22 +68,6 @@ const findUnsafeInteger = async (db: Queries, table: Table, after: string, error
     if (row) return invalidRow(table, row.found, `${column} ${NOT_A_SAFE_INTEGER}`)
   }
   return undefined
-}
-
-/** Inserts a page in one statement, so that it is there as a whole or not at all. */
-export const insertPage = (db: Queries, { name, columns }: Table, rows: Row[]): Promise<number> => {
-  const one = `(${columns.map(() => '?').join(', ')})`
-  const all = Array.from({ length: rows.length }, () => one).join(', ')
-  const values = rows.flatMap((row) => columns.map((column) => row[column] ?? null))
-  return db.run(`INSERT INTO ${name} (${columns.join(', ')}) VALUES ${all}`, ...values)
-}
-
-/** The greatest key; empty when there is no row. */
-export const findLastKey = async (db: Queries, table: Table): Promise<string> => {
-  const [key] = table.columns
-  const sql = `SELECT ${key} AS last FROM ${table.name} WHERE ${where(table, '1 = 1')} ORDER BY ${key} DESC LIMIT 1`
-  const row = await db.get<{ last: string }>(sql)
-  return row?.last ?? ''
 }
 
 export const countRows = async (db: Queries, table: Table): Promise<number> => {
@@ -101,4 +96,54 @@ export const digestTable = async (
     onRows(count)
   }
   return { rows: count, sha256: hash.digest('hex') }
+}
+
+/** Tells the operator what to do when the copy can no longer become equal. */
+export const START_OVER =
+  'Another process wrote to one of the databases during the copy: stop every svc that uses them, and copy to a new, empty database.'
+
+/** SQLSTATE and SQLite's extended result code of a violated foreign key. */
+const FOREIGN_KEY = { code: '23503', errcode: 787 }
+
+const isConstraintViolation = (error: unknown): boolean => {
+  if (error instanceof UniqueViolation) return true
+  const cause = error instanceof AppError ? error.cause : undefined
+  if (!(cause instanceof Error)) return false
+  return 'errcode' in cause ? cause.errcode === FOREIGN_KEY.errcode : 'code' in cause && cause.code === FOREIGN_KEY.code
+}
+
+const copyError = (message: string, error?: unknown): AppError => {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return new AppError('internal_error', message, { cause })
+}
+
+/** The error for a row of the source that cannot be copied, with its key. */
+const invalidRow = ({ name }: Table, key: unknown, wrong: string): AppError =>
+  copyError(
+    `${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Correct it, and copy again to a new, empty database.`,
+  )
+
+/** Turns the error of inserting these rows into one that tells an operator what to do. */
+export const explainInsertError = (error: unknown, table: Table, rows: Row[], dialect: Dialect): unknown => {
+  if (error instanceof AppError && error.code === 'unavailable') return error
+  // A row without its user, or with the email of another user, was written after the other rows had been read.
+  if (isConstraintViolation(error)) {
+    return copyError(`Rows of ${table.name} do not fit those that were copied before. ${START_OVER}`, error)
+  }
+  const [key] = table.columns
+  const keys = `${JSON.stringify(rows[0]?.[key])} to ${JSON.stringify(rows.at(-1)?.[key])}`
+  return (
+    (dialect === 'postgres' && findNul(table, rows)) ||
+    copyError(`The target does not take one of the rows of ${table.name} from ${keys}.`, error)
+  )
+}
+
+/** Finds a value that PostgreSQL cannot hold. */
+const findNul = (table: Table, rows: Row[]): AppError | undefined => {
+  const [key] = table.columns
+  for (const row of rows) {
+    const column = table.columns.find((name) => String(row[name]).includes('\0'))
+    if (column) return invalidRow(table, row[key], `${column} has a NUL character, which PostgreSQL cannot hold`)
+  }
+  return undefined
 }

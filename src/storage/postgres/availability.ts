@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { unavailable } from '../../lib/errors.ts'
+import { isServerResponse } from './errors.ts'
 
 const POLL_INTERVAL_MS = 250
 
@@ -48,7 +50,7 @@ export const createAvailabilityMonitor = ({ probe, onDown, onUp }: AvailabilityD
 
   return {
     requireAvailable() {
-      // Without the cause, which `onDown` has logged once: many operations may fail here.
+      // The cause is left out, which `onDown` has logged once: many operations may fail here.
       if (down) throw unavailable('The database cannot be reached.')
     },
     reportNoResponse() {
@@ -57,5 +59,29 @@ export const createAvailabilityMonitor = ({ probe, onDown, onUp }: AvailabilityD
       void pollUntilUp()
     },
     stop: () => stop.abort(),
+  }
+}
+
+const MIN_PROBE_MS = 1000
+const MAX_PROBE_MS = 5000
+
+/**
+ * Connects outside the pool; rejects when the server does not respond. An error that the server sends is a response.
+ */
+export const createProbe = (connection: pg.ClientConfig, timeoutMs: number) => {
+  // The timeout is short, so that the end of an outage is noticed soon, but long enough for a slow server.
+  const probeTimeoutMs = Math.min(Math.max(MIN_PROBE_MS, timeoutMs / 2), MAX_PROBE_MS)
+
+  return async (): Promise<void> => {
+    const client = new pg.Client({ ...connection, connectionTimeoutMillis: probeTimeoutMs })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.query({ text: 'SELECT 1', query_timeout: probeTimeoutMs } as pg.QueryConfig)
+    } catch (error) {
+      if (!isServerResponse(error)) throw error
+    } finally {
+      void client.end().catch(() => {})
+    }
   }
 }

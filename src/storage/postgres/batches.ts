@@ -1,6 +1,6 @@
 import { unavailable } from '../../lib/errors.ts'
 
-/** While this many statements run, what is asked for waits for the next one. */
+/** While this many statements run, further keys wait for the next one. */
 export const MAX_RUNNING = 2
 const MAX_BATCH_SIZE = 200
 
@@ -8,19 +8,19 @@ export interface Waiter<Result> extends PromiseWithResolvers<Result> {
   sinceMs: number
 }
 
-/** What is asked for, and who waits for it. */
+/** The keys that are asked for, each with its waiter. */
 export type Batch<Key, Result> = Map<Key, Waiter<Result>>
 
 interface BatchesDeps<Key, Result> {
   /** Runs one statement for the whole batch, and settles every waiter, or rejects for all of them. */
   send: (batch: Batch<Key, Result>) => Promise<void>
-  /** Who waits longer than this for a statement to start is rejected with `unavailable`. */
+  /** A waiter that waits longer than this for a statement to start is rejected with `unavailable`. */
   timeoutMs: number
 }
 
 /**
- * Gathers what is asked for in one turn of the event loop, or while other statements run, for one statement. It starts
- * after all of them asked.
+ * Gathers the keys that are asked for in one turn of the event loop, or while other statements run, for one statement.
+ * It starts after all of them were asked for.
  */
 export const createBatches = <Key, Result>({ send, timeoutMs }: BatchesDeps<Key, Result>) => {
   const waiting: Batch<Key, Result> = new Map()
@@ -51,7 +51,7 @@ export const createBatches = <Key, Result>({ send, timeoutMs }: BatchesDeps<Key,
     try {
       await send(batch)
     } catch (error) {
-      // Who waits for the next statement would wait as long again, for the same error.
+      // The waiters of the next statement would wait as long again, for the same error.
       for (const waiter of [...batch.values(), ...waiting.values()]) waiter.reject(error)
       waiting.clear()
     }
@@ -76,7 +76,7 @@ export const createBatches = <Key, Result>({ send, timeoutMs }: BatchesDeps<Key,
   }
 
   return {
-    /** A key that is waited for already has one promise for all. */
+    /** Asks for a key; one that is waited for already has one promise for all. */
     ask(key: Key): Promise<Result> {
       const pending = waiting.get(key)
       if (pending) return pending.promise

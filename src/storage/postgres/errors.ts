@@ -1,10 +1,9 @@
 import { AppError, unavailable } from '../../lib/errors.ts'
 import { NO_TABLES, OTHER_TABLES, UniqueViolation } from '../database.ts'
-import { explainPoolerError } from './pooler.ts'
 
 /** An error that the server sent. Any other error means that the server did not respond. */
 interface ServerError extends Error {
-  /** SQLSTATE */
+  /** The SQLSTATE. */
   code: string
   severity: string
   constraint?: string
@@ -17,7 +16,7 @@ const isServerError = (error: unknown): error is ServerError =>
 
 const UNIQUE_VIOLATION = '23505'
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html: failures by code or class that a retry may not meet.
+// Failures that a retry may not meet, by code or class (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const TRANSIENT_FAILURES: Record<string, string> = {
   '08': 'cannot be reached',
   '25006': 'is read-only',
@@ -43,15 +42,15 @@ const describeFailure = (code: string): string | undefined =>
   TRANSIENT_FAILURES[code] ?? TRANSIENT_FAILURES[code.slice(0, 3)] ?? TRANSIENT_FAILURES[code.slice(0, 2)]
 
 /**
- * Whether a prepared statement of the connection is gone, or its columns changed with the schema. Every later use on
- * the same connection would fail too.
+ * Tells whether a prepared statement of the connection is gone, or its columns changed with the schema. Every later use
+ * on the same connection would fail too.
  */
 export const isStalePlan = (error: unknown): boolean =>
   isServerError(error) &&
   (error.code === '26000' ||
     (error.code === '0A000' && (error.routine === 'RevalidateCachedQuery' || error.message.includes('cached plan'))))
 
-/** Whether the operation did nothing and can run again: a conflict of two transactions, or a stale plan. */
+/** Tells whether the operation did nothing and can run again: a conflict of two transactions, or a stale plan. */
 export const isRetryable = (translated: unknown): boolean => {
   const error = translated instanceof AppError ? translated.cause : undefined
   return (isServerError(error) && ['40001', '40P01'].includes(error.code)) || isStalePlan(error)
@@ -63,7 +62,7 @@ const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 /** SQLSTATE codes that end the connection. The severity would show it too, but it may be translated. */
 const ENDS_CONNECTION = /^(?:08|57P|25P0[345])/
 
-/** Whether the connection must not be reused: it is closed or closing, or leads to a server that is read-only. */
+/** Tells whether the connection must not be reused: it is closed or closing, or leads to a server that is read-only. */
 export const isConnectionLost = (error: unknown): boolean =>
   !isServerError(error) ||
   ENDS_CONNECTION.test(error.code) ||
@@ -71,25 +70,21 @@ export const isConnectionLost = (error: unknown): boolean =>
   error.code === '25006' ||
   isStalePlan(error)
 
-/** Whether the server responded, even with an error, and is neither starting nor stopping. */
+/** Tells whether the server responded, even with an error, and is neither starting nor stopping. */
 export const isServerResponse = (error: unknown): boolean => isServerError(error) && !/^(?:08|57P)/.test(error.code)
 
-/**
- * Whether a retry is useless: the user or password is wrong, or the database does not exist or may not be connected to.
- */
+/** Tells whether a retry is useless: user or password are wrong, or the database is missing or refuses connections. */
 export const isAccessDenied = (error: unknown): boolean =>
   isServerError(error) ? /^(?:28|3D|42501)/.test(error.code) : isMissingPassword(error)
 
-/** Whether the server asks for a password and none was given, which the driver detects by itself. */
+/** Tells whether the server asks for a password and none was given, which the driver detects by itself. */
 export const isMissingPassword = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('SASL:')
 
-/**
- * Data exceptions, and exceptions of triggers: their messages may repeat values of rows, which do not belong in a log.
- */
+/** The messages of data exceptions and of triggers may repeat values of rows, which do not belong in a log. */
 const MESSAGE_MAY_HOLD_VALUES = /^(?:22|P0)/
 
-/** The names, from the same appendix, of those that svc's own statements can cause. */
+/** The same appendix names those that svc's own statements can cause. */
 const CONDITIONS: Record<string, string> = {
   '22001': 'text too long',
   '22003': 'numeric value out of range',
@@ -106,12 +101,34 @@ const hideValues = (error: ServerError): void => {
   error.stack = error.stack?.replace(original, error.message) ?? ''
 }
 
+/** The startup parameters of svc's connections, which a pooler must accept. */
+const STARTUP_PARAMETERS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].join(',')
+
+/** Only a pooler refuses these parameters, since PostgreSQL knows them. PgBouncer's messages are in English only. */
+const REFUSED_PARAMETER = /unsupported startup parameter: (\w+)/
+
+/** A prepared statement is missing or exists already: the pooler switched to another connection to the server. */
+const LOST_STATEMENTS = ['26000', '42P05']
+
+/** Explains to an operator how to configure the pooler that caused this error; undefined for every other error. */
+const explainPoolerError = ({ code, message }: { code: string; message: string }): string | undefined => {
+  const [, parameter] = REFUSED_PARAMETER.exec(message) ?? []
+  if (parameter) {
+    return `The database does not take the parameter ${parameter}: set ignore_startup_parameters=${STARTUP_PARAMETERS} in PgBouncer.`
+  }
+  if (!LOST_STATEMENTS.includes(code)) return undefined
+  return (
+    'The database does not keep prepared statements: with pool_mode=transaction PgBouncer must be 1.21 or later, with ' +
+    'max_prepared_statements above 0; an older one needs pool_mode=session.'
+  )
+}
+
 const POOLER_MISCONFIGURED = 'pooler_unfit'
 
 const poolerMisconfigured = (message: string, cause: Error): AppError =>
   new AppError('unavailable', message, { reason: POOLER_MISCONFIGURED, retryAfterSeconds: 2, cause })
 
-/** Whether the cause is the configuration of a pooler in front of the database, so that waiting is useless. */
+/** Tells whether the configuration of a pooler in front of the database is the cause, so that waiting is useless. */
 export const isPoolerMisconfigured = (error: unknown): boolean =>
   error instanceof AppError && error.reason === POOLER_MISCONFIGURED
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import pg from 'pg'
 import type { Value } from '../database.ts'
 
@@ -13,7 +14,33 @@ export interface NamedResult<Row> {
   rowCount: number
 }
 
-/** What `pg` hands to a query that is not its own: a connection of its protocol. */
+export type Prepare = (sql: string, values: NamedStatement['values']) => NamedStatement
+
+/** `now()` would be the start of the transaction, which may be older than the rows that the statement reads. */
+const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
+
+/**
+ * Gives each statement a name, so that a connection parses it once. The name is a hash of the text: processes that
+ * share a connection behind a pooler must never use one name for two statements.
+ */
+export const createNamedStatements = (): Prepare => {
+  const prepared = new Map<string, Pick<NamedStatement, 'name' | 'text'>>()
+  return (sql, values) => {
+    let statement = prepared.get(sql)
+    if (!statement) {
+      let count = 0
+      const text = sql.replaceAll('server_time()', SERVER_TIME).replaceAll('?', () => `$${++count}`)
+      statement = { name: statementName(text), text }
+      prepared.set(sql, statement)
+    }
+    return { ...statement, values }
+  }
+}
+
+/** The first 132 bits of the text's SHA-256. */
+const statementName = (text: string): string => `svc_${hash('sha256', text, 'base64url').slice(0, 22)}`
+
+/** The connection that `pg` hands to a query that is not its own. */
 interface Connection {
   stream: { cork(): void; uncork(): void }
   /** The texts of the statements that the server has prepared on this connection, by name. */
@@ -123,5 +150,5 @@ const toText = (value: Value | Value[]): string | null => {
   return value === null ? null : String(value)
 }
 
-/** PostgreSQL, section 8.15.6. */
+/** Quotes an element of an array (PostgreSQL, section 8.15.6). */
 const toElement = (value: Value): string => (value === null ? 'NULL' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)

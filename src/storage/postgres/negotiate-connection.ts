@@ -9,7 +9,7 @@ const CONNECT_TIMEOUT_MS = 5000
 const RETRY_INTERVAL_MS = 500
 
 interface NegotiationOptions {
-  /** How long to wait for a server that does not respond. */
+  /** A server that does not respond is waited for so long. */
   waitMs: number
   /** Called before the first wait. */
   onWait: (error: Error) => void

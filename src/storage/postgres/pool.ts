@@ -1,23 +1,42 @@
 import pg from 'pg'
 import { unavailable } from '../../lib/errors.ts'
-import { withTimeout } from '../../lib/time.ts'
+import { MAX_TIMER_MS, withTimeout } from '../../lib/time.ts'
 import type { PoolLoad } from '../database.ts'
-import { createAvailabilityMonitor } from './availability.ts'
+import { createAvailabilityMonitor, createProbe } from './availability.ts'
 import { MAX_RUNNING } from './batches.ts'
-import { isServerResponse, isStalePlan, translatePostgresError } from './errors.ts'
-import { limitByDeadline, type PooledConnection } from './limited-connection.ts'
-import { type PoolLimits, toPoolConfig } from './pool-settings.ts'
-import { createProbe } from './probe.ts'
+import { isConnectionLost, isServerResponse, isStalePlan, translatePostgresError } from './errors.ts'
+import { type NamedResult, type NamedStatement, sendNamed } from './named-query.ts'
 
+const IDLE_TIMEOUT_MS = 30_000
+/** Connections are replaced after this time, so that a server that was added or moved gets its share of them. */
+const MAX_LIFETIME_SECONDS = 1800
+/** Even where statements may take an hour (migrations), a connection is not waited for longer than this. */
+const MAX_CONNECT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 2000
 /** An operation that gets its connection with a smaller share of its time left is given up. */
 const MIN_SHARE_LEFT = 0.1
 
-export interface PoolOptions extends PoolLimits {
+export interface PoolOptions {
+  /** The way to connect, without timeouts. */
+  connection: pg.ClientConfig
+  /** The timeout of an operation, from waiting for a connection to its last statement. */
+  timeoutMs: number
+  /** A statement waits so long for a lock; half of `timeoutMs` when left out. */
+  lockTimeoutMs?: number | undefined
   /** The maximum number of connections. */
   size: number
   /** Called when the database stops or begins to respond. */
   onChange: (isUp: boolean, error?: Error) => void
+}
+
+/** Begins a transaction whose statements all see what was committed before the first of them. */
+export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+
+/** A connection during one operation. Its errors are those that `Database` documents. */
+export interface PooledConnection {
+  query<Row>(statement: NamedStatement): Promise<NamedResult<Row>>
+  /** Resolves to what the server has done: it answers `COMMIT` with `ROLLBACK` after a failure. */
+  command(text: 'BEGIN' | 'COMMIT' | 'ROLLBACK' | typeof BEGIN_SNAPSHOT): Promise<string>
 }
 
 interface ConnectionPool {
@@ -27,7 +46,7 @@ interface ConnectionPool {
   close(): Promise<void>
 }
 
-/** Connections to a PostgreSQL server; every wait has a timeout. */
+/** Opens connections to a PostgreSQL server; every wait has a timeout. */
 export const createPool = (options: PoolOptions): ConnectionPool => {
   const { connection, size, timeoutMs, onChange } = options
   const settings = toPoolConfig(options)
@@ -116,3 +135,45 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
 
 const sumOver = (pools: pg.Pool[], count: (pool: pg.Pool) => number): number =>
   pools.reduce((total, pool) => total + count(pool), 0)
+
+/** The configuration of a pool of `pg`, except for its size. */
+const toPoolConfig = ({ connection, timeoutMs, lockTimeoutMs }: PoolOptions): pg.PoolConfig => ({
+  ...connection,
+  // A statement that timed out here must end at the server too, and release its locks.
+  statement_timeout: timeoutMs,
+  lock_timeout: lockTimeoutMs ?? Math.ceil(timeoutMs / 2),
+  idle_in_transaction_session_timeout: Math.min(timeoutMs * 2, MAX_TIMER_MS),
+  connectionTimeoutMillis: Math.min(timeoutMs, MAX_CONNECT_MS),
+  idleTimeoutMillis: IDLE_TIMEOUT_MS,
+  maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
+  keepAlive: true,
+  allowExitOnIdle: true,
+})
+
+interface LimitedConnection extends PooledConnection {
+  /** The error after which the connection must not be reused. */
+  lost: Error | undefined
+}
+
+/** Gives each query the time that is left until the deadline. */
+const limitByDeadline = (client: pg.PoolClient, deadline: number): LimitedConnection => {
+  const limit = async <T>(send: (timeoutMs: number) => Promise<T>): Promise<T> => {
+    try {
+      return await send(Math.max(1, Math.ceil(deadline - performance.now())))
+    } catch (error) {
+      // Its stack would lead to the driver's reader, and not to the statement.
+      if (error instanceof Error) Error.captureStackTrace(error)
+      if (isConnectionLost(error)) limited.lost = error as Error
+      throw translatePostgresError(error)
+    }
+  }
+  const limited: LimitedConnection = {
+    lost: undefined,
+    query: (statement) => limit((timeoutMs) => sendNamed(client, statement, timeoutMs)),
+    async command(text) {
+      const { command } = await limit((query_timeout) => client.query({ text, query_timeout } as pg.QueryConfig))
+      return command
+    },
+  }
+  return limited
+}

@@ -2,14 +2,12 @@ import { AppError } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Value } from '../database.ts'
 import { isRetryable } from './errors.ts'
-import type { NamedResult, NamedStatement } from './named-query.ts'
-import { BEGIN_SNAPSHOT, type PooledConnection } from './limited-connection.ts'
-import { createPool, type PoolOptions } from './pool.ts'
+import { createNamedStatements, type NamedResult, type NamedStatement, type Prepare } from './named-query.ts'
+import { BEGIN_SNAPSHOT, createPool, type PooledConnection, type PoolOptions } from './pool.ts'
 import { createRowBatcher } from './row-batcher.ts'
-import { createNamedStatements, type Prepare } from './named-statements.ts'
 import { createUpdateBatcher } from './update-batcher.ts'
 
-/** How often an operation is tried that conflicts with others. */
+/** An operation that conflicts with others is tried so often. */
 const MAX_ATTEMPTS = 8
 
 type Send = <Row>(statement: NamedStatement) => Promise<NamedResult<Row>>
@@ -105,7 +103,7 @@ const runTransaction = async <T>(
   work: () => Promise<T>,
   begin: 'BEGIN' | typeof BEGIN_SNAPSHOT = 'BEGIN',
 ): Promise<T> => {
-  // Awaited, because after a BEGIN that fails (it may be cancelled), the next statement would commit by itself.
+  // The BEGIN is awaited: after one that fails (it may be cancelled), the next statement would commit by itself.
   await connection.command(begin)
   try {
     const result = await work()

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import type { ClientConfig } from 'pg'
 import { AppError } from '../../lib/errors.ts'
-import type { ConnectionInfo, PostgresTls } from './connection-info.ts'
+import type { ConnectionInfo, PostgresTls } from './url.ts'
 
 export type Encryption = 'tls' | 'plain'
 
@@ -21,9 +21,9 @@ export const encryptionsFor = ({ host, tls }: ConnectionInfo): readonly Encrypti
   host.startsWith('/') ? ['plain'] : ENCRYPTIONS[tls.mode]
 
 /**
- * Whether the other kind of connection may succeed after this failure, as libpq decides for `prefer` and `allow`: the
- * server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on TLS.
- * Not so for a server that does not respond.
+ * Tells whether the other kind of connection may succeed after this failure, as libpq decides for `prefer` and `allow`:
+ * the server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on TLS.
+ * It may not for a server that does not respond.
  */
 export const isEncryptionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -48,7 +48,7 @@ export const toClientConfig = (info: ConnectionInfo, encryption: Encryption): Cl
   port: info.port,
   database: info.database,
   user: info.user,
-  // A function, because `pg` would replace an empty string by PGPASSWORD.
+  // This is a function, because `pg` would replace an empty string by PGPASSWORD.
   password: () => info.password ?? '',
   ssl: encryption === 'tls' && tlsOptions(info.tls),
   sslnegotiation: 'postgres',
@@ -57,7 +57,7 @@ export const toClientConfig = (info: ConnectionInfo, encryption: Encryption): Cl
   ...(info.connectTimeoutMs !== undefined && { connectionTimeoutMillis: info.connectTimeoutMs }),
 })
 
-/** As in libpq, a root certificate makes every mode verify the chain; only `verify-full` verifies the host name. */
+/** A root certificate makes every mode verify the chain, as in libpq; only `verify-full` verifies the host name. */
 const tlsOptions = (tls: PostgresTls): ConnectionOptions => ({
   secureContext: createContext(tls),
   rejectUnauthorized: tls.rootCertificateFile !== undefined,
@@ -77,7 +77,7 @@ const createContext = (tls: PostgresTls) => {
   return explainUnusable('sslcert, sslkey and sslpassword', () => createSecureContext(options))
 }
 
-/** Checked here, because Node ignores text that is no certificate, and then trusts its own roots or none. */
+/** Checks the text, because Node ignores one that is no certificate, and then trusts its own roots or none. */
 const readRootCertificate = (file: string | undefined): string | undefined => {
   const text = readPem('sslrootcert', file)
   if (text !== undefined) explainUnusable('sslrootcert', () => new X509Certificate(text))

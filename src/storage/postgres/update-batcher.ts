@@ -3,7 +3,7 @@ import { withTimeout } from '../../lib/time.ts'
 import type { Value } from '../database.ts'
 import { type Batch, createBatches } from './batches.ts'
 
-/** How long updates that run alone, and may wait for a lock, keep others waiting. */
+/** Updates that run alone, and may wait for a lock, keep others waiting for so long. */
 const PATIENCE_MS = 20
 
 interface UpdateBatcherDeps {
@@ -18,11 +18,11 @@ interface UpdateBatcherDeps {
 /**
  * Runs single statements. Those that change a row each (`UPDATE … SET … WHERE …`) and come in one turn of the event
  * loop, or while others run, become one statement, with one commit. It skips rows that another transaction holds, so
- * that it never waits for a lock, nor takes part in a deadlock. What it did not change runs alone, and finds out by
- * itself whether it has to wait, or there is nothing to change.
+ * that it never waits for a lock, nor takes part in a deadlock. An update whose row it did not change runs alone, and
+ * finds out by itself whether it has to wait, or there is nothing to change.
  */
 export const createUpdateBatcher = ({ runAlone, runTogether, timeoutMs }: UpdateBatcherDeps): typeof runAlone => {
-  /** Those of the lists of values whose row has changed. */
+  /** Resolves to the lists of values whose row has changed. */
   const change = async (update: Update, rows: Value[][]): Promise<Set<Value[] | undefined>> => {
     if (rows.length === 1) return new Set()
     try {
@@ -30,7 +30,7 @@ export const createUpdateBatcher = ({ runAlone, runTogether, timeoutMs }: Update
       const changed = await runTogether(toSql(update, columns.map(typeOf)), columns)
       return new Set(changed.map(({ place }) => rows[place - 1]))
     } catch (error) {
-      // Where the connection is lost, nobody knows what has changed. Where the server refused values, nothing has.
+      // After a lost connection, nobody knows what has changed. After a refused value, nothing has.
       if (error instanceof AppError && error.code === 'unavailable') throw error
       return new Set()
     }
@@ -72,7 +72,7 @@ const readUpdate = (sql: string): Update | undefined => {
   return table && changes && condition ? { sql, table, changes, condition } : undefined
 }
 
-/** The same update of every row that one of the given lists of values names, which are passed column by column. */
+/** Writes the same update for every row that one of the given lists of values names. They are passed as columns. */
 const toSql = ({ table, changes, condition }: Update, types: string[]): string => {
   let count = 0
   const [set, where] = [changes, condition].map((text) => text.replaceAll('?', () => `given.v${++count}`))

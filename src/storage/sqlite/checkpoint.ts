@@ -87,7 +87,7 @@ export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
     } catch (error) {
       nextAtPages += PAGES_BETWEEN_CHECKPOINTS
       report(error)
-      // On a stalled disk it still runs.
+      // The checkpoint still runs on a stalled disk.
       await restart?.catch(() => {})
     }
   }

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
+import { unavailable } from '../../lib/errors.ts'
 import type { DiskWatch } from './disk-watch.ts'
-import type { LogRepair } from './log-repair.ts'
 import type { OpenFiles } from './open-files.ts'
 
 interface Waiter {
@@ -9,14 +9,17 @@ interface Waiter {
 }
 
 interface GroupCommitDeps {
-  /** Of the log. */
+  /** The descriptor of the log. */
   fileDescriptor: number
   files: OpenFiles
   disk: DiskWatch
-  repair: LogRepair
+  /** Called once, when a sync has failed. */
+  onLostSync: (error: Error) => void
 }
 
 export interface GroupCommit {
+  /** Whether a sync has failed: then every write is refused until the process ends. */
+  readonly hasLostSync: boolean
   /** Throws `unavailable` while the disk takes no writes, or the files are not in place. Call it before each write. */
   requireWritable(): void
   /** Resolves when everything written before the call is on disk; rejects with `unavailable` when it may not be. */
@@ -28,10 +31,14 @@ export interface GroupCommit {
 /**
  * Syncs a file to disk, with one `fdatasync` for all callers that wait for one. A call joins the next sync to start,
  * never the running one, which may have begun before the caller's write.
+ *
+ * A failed sync is final (docs/decisions/061-failed-syncs.md): the kernel counts the pages that it could not write as
+ * written, so that the next sync would succeed without them.
  */
-export const createGroupCommit = ({ fileDescriptor, files, disk, repair }: GroupCommitDeps): GroupCommit => {
+export const createGroupCommit = ({ fileDescriptor, files, disk, onLostSync }: GroupCommitDeps): GroupCommit => {
   let waiting: Waiter[] = []
   let isSyncing = false
+  let lost: Error | undefined
 
   const sync = (): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -58,37 +65,37 @@ export const createGroupCommit = ({ fileDescriptor, files, disk, repair }: Group
     }
   }
 
-  /** Resolves when the sync has ended, to whether that was in time. */
-  const syncBatch = async (batch: Waiter[]): Promise<boolean> => {
+  /** Resolves when the sync has ended. */
+  const syncBatch = async (batch: Waiter[]): Promise<'in time' | 'late' | 'failed'> => {
     const running = sync()
     try {
       await disk.inTime(running)
       acknowledge(batch)
-      return true
+      return 'in time'
     } catch (error) {
       if (disk.isStalled) rejectAll([...batch, ...takeBatch()], error)
     }
     try {
       await running
+      return 'late'
     } catch (error) {
-      rejectAll([...batch, ...takeBatch()], repair.begin(error as Error))
+      lost = unavailable('The disk does not take writes.', error)
+      onLostSync(lost)
+      rejectAll([...batch, ...takeBatch()], lost)
+      return 'failed'
     }
-    return false
   }
 
   const start = async (): Promise<void> => {
     isSyncing = true
-    let wasInTime = await syncBatch(takeBatch())
-    // What was committed after a late sync had begun was answered with 503: it is not left for the next write to sync.
-    while (waiting.length > 0 || !wasInTime) {
-      if (!repair.isTrusted) break
-      wasInTime = await syncBatch(takeBatch())
-    }
+    let outcome = await syncBatch(takeBatch())
+    // Commits after a late sync had begun were answered with 503. They are not left for the next write to sync.
+    while (outcome === 'late' || (outcome === 'in time' && waiting.length > 0)) outcome = await syncBatch(takeBatch())
     isSyncing = false
   }
 
   const requireDisk = (): void => {
-    repair.requireTrusted()
+    if (lost) throw lost
     disk.requireAnswer()
   }
 
@@ -100,6 +107,9 @@ export const createGroupCommit = ({ fileDescriptor, files, disk, repair }: Group
     })
 
   return {
+    get hasLostSync() {
+      return lost !== undefined
+    },
     requireWritable() {
       files.requireInPlace()
       requireDisk()

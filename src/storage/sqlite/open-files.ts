@@ -79,7 +79,7 @@ export const createOpenFiles = ({ file, path, onReplaced }: OpenFilesDeps): Open
     close() {
       clearInterval(timer)
       if (isInPlace()) return true
-      // What was acknowledged is then nowhere but in the log that has no name any more.
+      // Acknowledged changes are then nowhere but in the log that has no name any more.
       return identify(file) === opened.database && identify(log) === 'none'
     },
   }

@@ -2,19 +2,17 @@ import { dirname } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import type { Awaitable } from '../../lib/awaitable.ts'
-import { makeDataFolder } from '../../lib/data-folder.ts'
+import { makeDataFolder } from '../../lib/durable-file.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSideThread, type SideThread } from '../../lib/side-thread.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Transaction, Value } from '../database.ts'
 import { createCheckpoints } from './checkpoint.ts'
-import { type Connected, connect, syncPath } from './connection.ts'
-import { createDataVersionReader } from './data-version.ts'
+import { type Connected, connect, createStatementCache, syncPath } from './connection.ts'
 import { isBusy, translateSqliteError } from './errors.ts'
 import { createDurability, type DiskOptions } from './durability.ts'
 import { createMutex } from './mutex.ts'
-import { createRowCache } from './row-cache.ts'
-import { createStatementCache } from './statement-cache.ts'
+import { createDataVersionReader, createRowCache } from './row-cache.ts'
 import { createWriteBatch } from './write-batch.ts'
 
 /** How long a statement waits for a lock that another process holds. Other work goes on in the meantime. */
@@ -43,7 +41,7 @@ export const openSqlite = async ({
 }: SqliteOptions): Promise<Database> => {
   const { connection, path } = await connectTo(file)
   const [mutex, writeMutex] = [createMutex(), createMutex()]
-  const durability = createDurability({ ...options, file, path, sideThread, onFailure })
+  const durability = createDurability({ ...options, file, path, onFailure })
   const { groupCommit } = durability
   const checkpoints = createCheckpoints({ ...durability, file: path, connection, sideThread, writeMutex, onFailure })
   const prepare = createStatementCache(connection)
@@ -65,7 +63,7 @@ export const openSqlite = async ({
   const runWrite = <T>(work: () => T | Promise<T>): Promise<T> => {
     const deadline = performance.now() + LOCK_TIMEOUT_MS
     const workAndCheck = async () => {
-      // What cannot reach the disk is not begun: its outcome would be unknown.
+      // A write that cannot reach the disk is not begun: its outcome would be unknown.
       groupCommit.requireWritable()
       const result = await work()
       checkpoints.afterCommit()
@@ -97,7 +95,7 @@ export const openSqlite = async ({
     run: (sql, ...values) => runInBatch(sql, values),
     async inTransaction(work) {
       const result = await runWrite(() => runTransaction(connection, prepare, transactionQueries, work))
-      // Also where nothing has changed: the work may have read a commit that is not on disk yet.
+      // This waits even where nothing has changed: the work may have read a commit that is not on disk yet.
       await groupCommit.wait()
       return result
     },
@@ -129,14 +127,14 @@ export const openSqlite = async ({
     cachedRow: (query) => createRowCache({ ...query, prepare, runStatement, readDataVersion }),
 
     async backup(target) {
-      // In one read transaction. SQLite's online backup would start over at each write, and might never end.
+      // VACUUM is one read transaction. SQLite's online backup would start over at each write, and might never end.
       await mutex.runExclusive(() => connection.prepare('VACUUM INTO ?').run(target))
       syncPath(target)
       syncPath(dirname(target))
     },
 
     async close() {
-      // What was handed in before is then in the queue.
+      // Writes that were handed in before are then in the queue.
       await setImmediate()
       await writeMutex.runExclusive(() => mutex.runExclusive(() => {}))
       if (!(await durability.close())) return

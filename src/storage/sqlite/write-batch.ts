@@ -65,7 +65,7 @@ export const createWriteBatch = ({ connection, prepare, runWrite, whenDurable }:
     waiting = []
     try {
       const committed = await runWrite(() => commitTogether(writes))
-      // Also where nothing has changed: a statement may have read a commit that is not on disk yet.
+      // This waits even where nothing has changed: a statement may have read a commit that is not on disk yet.
       await whenDurable()
       for (const { resolve, changes } of committed) resolve(changes)
     } catch (error) {

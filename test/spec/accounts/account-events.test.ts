@@ -1,12 +1,11 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { describe, test } from 'node:test'
 import { ACCOUNT_EVENTS } from '../../../src/lib/account-event.ts'
 import { currentUser, loggedIn, logIn, logOut, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
-import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type Answer, type UserAgent, createUserAgent } from '../../support/client/user-agent.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { pendingOn, startServiceWith } from '../../support/provider/provider-service.ts'

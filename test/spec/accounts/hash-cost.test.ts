@@ -1,5 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { describe, test } from 'node:test'
 import { readConfig } from '../../../src/config/config.ts'
 import { createPasswords } from '../../../src/accounts/passwords/passwords.ts'
@@ -9,6 +10,7 @@ import { openDatabase } from '../../support/database/database.ts'
 import { exportLines, importLines } from '../../support/service/imports.ts'
 import { createUser, setPassword } from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
+import { startServiceProcess } from '../../support/service/service-process.ts'
 
 const ACCEPTED = [
   'm=47104,t=1,p=1',
@@ -69,9 +71,17 @@ describe('§8.1 SVC_ARGON2', () => {
     })
   }
 
+  test('each core computes one hash at a time unless SVC_HASHES_AT_ONCE says otherwise, and the start says so', async (t) => {
+    assert.equal(read({}).hashesAtOnce, availableParallelism())
+    assert.equal(read({ SVC_HASHES_AT_ONCE: '3' }).hashesAtOnce, 3)
+    const service = await startServiceProcess({ t, env: { SVC_ARGON2: 'm=24576,t=2,p=1', SVC_HASHES_AT_ONCE: '3' } })
+    const serving = service.logLines().find(({ message }) => message === 'svc is serving')
+    assert.equal(serving?.password_hashes, 'm=24576,t=2,p=1; at most 3 at once, in 72 MiB')
+  })
+
   test('a warning says when the hashes at once could take more than half of the memory', () => {
-    const { warnings } = read({ SVC_ARGON2: 'm=1048576,t=1,p=1', SVC_HASHES_AT_ONCE: '1024', SVC_WORKERS: '2' })
-    assert.match(warnings.join('\n'), /^SVC_ARGON2 makes 2048 hashes at once hold 2097152 MiB, .*SVC_HASHES_AT_ONCE/)
+    const { warnings } = read({ SVC_ARGON2: 'm=1048576,t=1,p=1', SVC_HASHES_AT_ONCE: '1024' })
+    assert.match(warnings.join('\n'), /^SVC_ARGON2 makes 1024 hashes at once hold 1048576 MiB, .*SVC_HASHES_AT_ONCE/)
     assert.deepEqual(read({ SVC_ARGON2: 'm=19456,t=2,p=1', SVC_HASHES_AT_ONCE: '1' }).warnings, [])
   })
 

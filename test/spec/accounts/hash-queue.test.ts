@@ -1,8 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Person } from '../../support/client/accounts.ts'
-import { newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
+import { type Person, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'

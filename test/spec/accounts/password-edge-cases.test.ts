@@ -9,8 +9,7 @@ import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabaseFile } from '../../support/database/database-file.ts'
 import { holdHashQueue } from '../../support/service/held-hash-queue.ts'
 import { startMeteredService } from '../../support/service/metrics.ts'
-import type { Service } from '../../support/service/service.ts'
-import { startService } from '../../support/service/service.ts'
+import { type Service, startService } from '../../support/service/service.ts'
 
 /** Agents that already have a CSRF token, so that all can post at the same time. */
 const visitors = (service: Service, count: number): UserAgent[] =>

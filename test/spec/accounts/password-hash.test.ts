@@ -9,6 +9,8 @@ import { startService } from '../../support/service/service.ts'
 
 const service = await startService({ fullHashes: true })
 const database = await openDatabase(service)
+// The column of the hashes is known by the first of them.
+await signedUp(service)
 
 type Column = { table: string; name: string }
 

@@ -61,7 +61,7 @@ test('§4.13 roles, a verified email and a changed username are there with the n
   assert.equal(seen['x-svc-user-username'], 'renamed-for-check')
 })
 
-test('§4.13 what the user proved is named, and `-` for a session from before it was known', async (t) => {
+test('§4.13 what the user proved is named, and `-` where that is not known', async (t) => {
   const { agent } = await signedUp(service)
   const { id } = await currentUser(agent)
   const database = await openDatabase(service, t)

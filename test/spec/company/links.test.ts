@@ -1,4 +1,4 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { currentUser, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'

@@ -4,8 +4,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { loggedRequest } from '../../support/service/request-log.ts'
-import type { Service } from '../../support/service/service.ts'
-import { startService } from '../../support/service/service.ts'
+import { type Service, startService } from '../../support/service/service.ts'
 
 const byDefault = await startService()
 const nobody = await startService({ env: { SVC_TRUST_PROXY: '192.0.2.1' } })

@@ -1,4 +1,4 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
@@ -10,8 +10,7 @@ import {
   assertRedirect,
   assertSignedIn,
 } from '../../support/client/assertions.ts'
-import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type Answer, type UserAgent, createUserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
 
 const ONE = randomBytes(32).toString('hex')

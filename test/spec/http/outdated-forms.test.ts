@@ -1,8 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Person } from '../../support/client/accounts.ts'
-import { loggedIn, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
+import { type Person, loggedIn, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import {
   assertCanLogIn,
   assertCannotLogIn,

@@ -1,8 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Person } from '../../support/client/accounts.ts'
-import { newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
+import { type Person, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertRedirect } from '../../support/client/assertions.ts'
 import type { Answer, Form } from '../../support/client/user-agent.ts'
 import { turnedProcessClock } from '../../support/clock/turned-process-clock.ts'

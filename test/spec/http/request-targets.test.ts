@@ -1,8 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import http from 'node:http'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertJsonError, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
 import { createUserAgent, urlEncoded } from '../../support/client/user-agent.ts'

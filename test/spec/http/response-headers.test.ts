@@ -1,10 +1,8 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { newAgent } from '../../support/client/accounts.ts'
-import type { Answer } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type Answer, createUserAgent } from '../../support/client/user-agent.ts'
 import { connectRaw } from '../../support/network/raw-connection.ts'
 import { providerSettings } from '../../support/provider/provider-service.ts'
 import { routeTable } from '../../support/service/route-table.ts'

@@ -1,7 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertPage } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'

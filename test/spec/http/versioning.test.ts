@@ -4,8 +4,7 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { signedUp } from '../../support/client/accounts.ts'
 import { assertJsonError } from '../../support/client/assertions.ts'
-import type { Answer } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type Answer, createUserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService()

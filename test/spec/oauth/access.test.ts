@@ -1,11 +1,10 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { currentUser, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertRedirect, assertSignedIn, assertSignedOut } from '../../support/client/assertions.ts'
-import type { OpenIdUser } from '../../support/provider/openid-provider-users.ts'
-import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
+import { type OpenIdUser, newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { assertNoSession, pendingOn, startServiceWith, statusesOf } from '../../support/provider/provider-service.ts'
 import { returnFromProvider, signInBy, startAt } from '../../support/provider/provider-sign-in.ts'
 import { startSignupService } from '../../support/provider/provider-signups.ts'

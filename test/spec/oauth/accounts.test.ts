@@ -1,13 +1,11 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { currentUser, signedUp } from '../../support/client/accounts.ts'
 import { assertRedirect } from '../../support/client/assertions.ts'
-import type { GitHubEmail } from '../../support/provider/github-server.ts'
-import { newGitHubPerson } from '../../support/provider/github-server.ts'
-import type { OpenIdUser } from '../../support/provider/openid-provider-users.ts'
-import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
+import { type GitHubEmail, newGitHubPerson } from '../../support/provider/github-server.ts'
+import { type OpenIdUser, newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { reclaim } from '../../support/provider/provider-accounts.ts'
 import { assertNoSession, pendingOn } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'

@@ -1,4 +1,4 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, signedUp } from '../../support/client/accounts.ts'

@@ -7,8 +7,7 @@ import { systemClock } from '../../../src/lib/time.ts'
 import { createSealedTokens } from '../../../src/lib/sealed-token.ts'
 import { currentUser, logIn, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertErrorPage, assertPage, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
-import type { UserAgent } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type UserAgent, createUserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { rootSecret } from '../../support/database/database.ts'
 import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
@@ -209,7 +208,7 @@ describe('a pending link rests on a row in the database', () => {
     const [row] = await rowsOf(userId)
     const other = newAgent()
     await startAt(other, 'corp')
-    const vouched = {
+    const profile = {
       provider: 'corp',
       issuer: corp.issuer,
       subject: 'attacker',
@@ -218,12 +217,15 @@ describe('a pending link rests on a row in the database', () => {
       name: '',
     }
     for (const [browser, id] of [
-      [other, undefined],
+      [other, ''],
       [other, randomUUIDv7()],
       [other, String(row?.id)],
       [agent, String(row?.id)],
     ] as const) {
-      const pending = forge(browser, { id, vouched, userId, target: '/', vouchedAtMs: Date.now() })
+      const pending = forge(browser, {
+        pendingLink: { id, profile, userId, profileFetchedAtMs: Date.now() },
+        returnTo: '/',
+      })
       assertNoSession(browser, await reclaim(browser, pending), 400)
     }
     await assertSignedIn(owner)

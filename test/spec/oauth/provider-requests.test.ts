@@ -58,7 +58,15 @@ describe('requests to the provider', () => {
     })
   }
 
-  test('no URL contains a secret, a token or a verifier', () => {
+  test('no URL contains a secret, a token or a verifier', async () => {
+    for (const [name, provider] of [
+      ['corp', corp],
+      ['gitlab', lab],
+    ] as const) {
+      const visit = (url: string) => provider.visit(url, { person: newClaims() })
+      assertRedirect(await signInBy(newAgent(), name, visit), '/')
+      assert.ok(provider.requests.some(({ endpoint }) => endpoint === 'token'))
+    }
     const addresses = corp.requests.concat(lab.requests).filter(({ endpoint }) => endpoint !== 'authorize')
     for (const { query, path } of addresses) assert.equal(String(query), '', path)
     for (const { query } of corp.requestsFor('authorize')) {

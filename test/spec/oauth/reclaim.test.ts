@@ -1,8 +1,15 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Person } from '../../support/client/accounts.ts'
-import { currentUser, loggedIn, logIn, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
+import {
+  type Person,
+  currentUser,
+  loggedIn,
+  logIn,
+  newPerson,
+  signedUp,
+  signUp,
+} from '../../support/client/accounts.ts'
 import {
   assertCanLogIn,
   assertCannotLogIn,
@@ -13,8 +20,7 @@ import {
 } from '../../support/client/assertions.ts'
 import type { UserAgent } from '../../support/client/user-agent.ts'
 import { newGitHubPerson } from '../../support/provider/github-server.ts'
-import type { OpenIdUser } from '../../support/provider/openid-provider-users.ts'
-import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
+import { type OpenIdUser, newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import {
   githubPersonWith,
   linkByPassword,

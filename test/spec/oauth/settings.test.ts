@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import path from 'node:path'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { readConfig } from '../../../src/config/config.ts'
 import type { Environment } from '../../support/service/command.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import path from 'node:path'
 
 type Variables = Record<string, string>
 

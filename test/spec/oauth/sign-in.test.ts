@@ -1,4 +1,4 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, logIn, signedUp } from '../../support/client/accounts.ts'
@@ -9,8 +9,7 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../../support/client/assertions.ts'
-import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type Answer, type UserAgent, createUserAgent } from '../../support/client/user-agent.ts'
 import { turnedProcessClock } from '../../support/clock/turned-process-clock.ts'
 import { newGitHubPerson, startGitHubServer } from '../../support/provider/github-server.ts'
 import { startMisbehavingProvider } from '../../support/provider/misbehaving-provider.ts'

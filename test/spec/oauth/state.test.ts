@@ -1,10 +1,9 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertErrorPage, assertPage, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
-import type { UserAgent } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type UserAgent, createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { startGitHubServer } from '../../support/provider/github-server.ts'
 import { startMisbehavingProvider } from '../../support/provider/misbehaving-provider.ts'

@@ -1,4 +1,4 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, loggedIn, newPerson, signedUp } from '../../support/client/accounts.ts'
@@ -9,7 +9,7 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../../support/client/assertions.ts'
-import { SCOPES } from '../../../src/api-keys/scopes.ts'
+import { SCOPES } from '../../../src/api-keys/api-key.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'

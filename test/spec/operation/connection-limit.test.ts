@@ -1,8 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import net from 'node:net'
-import type { TestContext } from 'node:test'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { connectRaw, type RawConnection } from '../../support/network/raw-connection.ts'
 import { runSvc } from '../../support/service/command.ts'
 import { startMeteredProcess } from '../../support/service/metrics.ts'
@@ -47,17 +46,6 @@ test('a connection above SVC_MAX_CONNECTIONS is closed unread, logged once and c
   await eventually('there is room again', async () => (await ask(service, t)).endsWith('{"status":"ok"}'))
 })
 
-test('each worker has its own limit', async (t) => {
-  const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2', SVC_MAX_CONNECTIONS: '1' } })
-  let open = 0
-  let closed = 0
-  for (let count = 0; count < 40; count++) {
-    if ((await ask(service, t)) === '') closed += 1
-    else open += 1
-  }
-  assert.deepEqual([open, closed], [2, 38])
-})
-
 test('SVC_HOST=localhost is one server on each of its addresses', async (t) => {
   const env = { SVC_HOST: 'localhost', NODE_OPTIONS: `--import=${TWO_LOCALHOSTS}` }
   const service = await startServiceProcess({ t, env: { ...env, SVC_MAX_CONNECTIONS: '1' } })
@@ -92,18 +80,16 @@ for (const value of ['0', '-1', 'many', '1000001']) {
   })
 }
 
-for (const workers of ['1', '2']) {
-  test(`metrics are on loopback, wherever the service listens, unless SVC_METRICS_HOST says so: ${workers} workers`, async (t) => {
-    const service = await startMeteredProcess({ t, env: { SVC_HOST: '127.0.0.2', SVC_WORKERS: workers } })
-    const opens = (host: string) =>
-      new Promise((resolve) => {
-        const socket = net.connect(service.metricsPort, host, () => resolve(true))
-        socket.once('error', () => resolve(false)).once('connect', () => socket.destroy())
-      })
-    assert.deepEqual([await opens('127.0.0.1'), await opens('127.0.0.2')], [true, false])
-    const serving = service.logLines().find(({ message }) => message === 'svc is serving')
-    assert.equal(serving?.metrics, `http://127.0.0.1:${service.metricsPort}/auth/metrics`)
-    await service.restart({ env: { SVC_METRICS_HOST: '127.0.0.2' } })
-    assert.deepEqual([await opens('127.0.0.1'), await opens('127.0.0.2')], [false, true])
-  })
-}
+test('metrics are on loopback, wherever the service listens, unless SVC_METRICS_HOST says so', async (t) => {
+  const service = await startMeteredProcess({ t, env: { SVC_HOST: '127.0.0.2' } })
+  const opens = (host: string) =>
+    new Promise((resolve) => {
+      const socket = net.connect(service.metricsPort, host, () => resolve(true))
+      socket.once('error', () => resolve(false)).once('connect', () => socket.destroy())
+    })
+  assert.deepEqual([await opens('127.0.0.1'), await opens('127.0.0.2')], [true, false])
+  const serving = service.logLines().find(({ message }) => message === 'svc is serving')
+  assert.equal(serving?.metrics, `http://127.0.0.1:${service.metricsPort}/auth/metrics`)
+  await service.restart({ env: { SVC_METRICS_HOST: '127.0.0.2' } })
+  assert.deepEqual([await opens('127.0.0.1'), await opens('127.0.0.2')], [false, true])
+})

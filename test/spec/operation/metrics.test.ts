@@ -1,12 +1,18 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import net from 'node:net'
 import { describe, test } from 'node:test'
 import { LOGIN_OUTCOMES, PASSKEY_OUTCOMES } from '../../../src/http/request-metrics.ts'
-import type { Person } from '../../support/client/accounts.ts'
-import { currentUser, logIn, newAgent, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
+import {
+  type Person,
+  currentUser,
+  logIn,
+  newAgent,
+  newPerson,
+  signedUp,
+  signUp,
+} from '../../support/client/accounts.ts'
 import { assertErrorPage, assertSignedIn } from '../../support/client/assertions.ts'
 import { createUserAgent, urlEncoded } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
@@ -27,6 +33,7 @@ import { startServiceProcess } from '../../support/service/service-process.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { eventually } from '../../support/wait.ts'
+import net from 'node:net'
 
 const OPERATE = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8')
 const REQUESTS = 'svc_http_request_duration_seconds_count'
@@ -45,23 +52,6 @@ const refreshes = async (own: MeteredService) => {
   const { samples } = await own.scrape()
   const those = samples.filter(({ name }) => name === 'svc_session_refreshes_total')
   return Object.fromEntries(those.map(({ labels, value }) => [labels.outcome, value]))
-}
-
-/** Requests the login page `times` times, each time on a new connection. */
-const ask = async ({ url }: { url: string }, times: number) => {
-  for (let count = 0; count < times; count++)
-    assert.equal((await createUserAgent({ url }).get('/auth/login', { connection: 'close' })).status, 200)
-}
-
-/** The two workers of a service. */
-const pidsOf = async (own: MeteredService): Promise<number[]> => {
-  const pids = new Set<number>()
-  await eventually('both workers answer', async () => {
-    await ask(own, 1)
-    for (const { pid, message } of own.logLines()) if (message === 'request' && typeof pid === 'number') pids.add(pid)
-    return pids.size === 2
-  })
-  return [...pids]
 }
 
 /** An address outside, since those of this machine have limits of their own. */
@@ -125,15 +115,13 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
   })
 
   testOnSqlite('a taken port is an error that names SVC_METRICS_PORT, and no process stays', async (t) => {
-    for (const workers of ['1', '2']) {
-      const env = { SVC_METRICS_PORT: String(service.metricsPort), SVC_WORKERS: workers }
-      await assert.rejects(startServiceProcess({ t, env }), (error: Error) => {
-        const message = `svc: Port ${service.metricsPort} on 127.0.0.1 is taken: set SVC_METRICS_PORT to another.`
-        assert.ok(error.message.includes(`\n${message}\n`), error.message)
-        assert.match(error.message, /exit 1/)
-        return true
-      })
-    }
+    const env = { SVC_METRICS_PORT: String(service.metricsPort) }
+    await assert.rejects(startServiceProcess({ t, env }), (error: Error) => {
+      const message = `svc: Port ${service.metricsPort} on 127.0.0.1 is taken: set SVC_METRICS_PORT to another.`
+      assert.ok(error.message.includes(`\n${message}\n`), error.message)
+      assert.match(error.message, /exit 1/)
+      return true
+    })
   })
 
   testOnSqlite('a port of 0, an invalid port, and the port of the service are configuration errors', async (t) => {
@@ -573,51 +561,4 @@ describe('the database', { concurrency: 2 }, () => {
       await assertSignedIn(agent)
     },
   )
-})
-
-describe('several workers', { concurrency: 2 }, () => {
-  const TWO = { SVC_WORKERS: '2' }
-  testOnSqlite('are one service: their counts are added up, whichever worker answered', async (t) => {
-    const receiver = await startWebhookReceiver({ t })
-    const own = await startMeteredProcess({ t, env: { ...TWO, ...webhooksTo(receiver.url) } })
-    await pidsOf(own)
-    const login = { method: 'GET', route: '/auth/login', status: '200' }
-    const before = (await own.scrape()).value(REQUESTS, login) ?? 0
-    assert.ok(before >= 2)
-    await ask(own, 20)
-    await signedUp(own)
-    const metrics = await own.scrape()
-    assert.equal(metrics.value(REQUESTS, login), before + 20)
-    assert.equal(metrics.value('svc_signups_total', { outcome: 'succeeded' }), 1)
-    assert.equal(metrics.value('svc_processes'), 2)
-    assert.equal(metrics.value('svc_rate_limit_tries', { limit: 'login_of_account' }), 100)
-    assert.equal(metrics.value('svc_database_up'), 1)
-    assert.ok((metrics.value('svc_webhook_events_open') ?? 2) < 2)
-    const one = await service.scrape()
-    const missing = [...one.types.keys()].filter((name) => !metrics.types.has(name))
-    assert.deepEqual(missing, ['process_start_time_seconds'], 'of several, no one start is the start')
-    assert.deepEqual(metrics.types.get('svc_http_request_duration_seconds'), 'histogram')
-  })
-
-  testOnSqlite('a worker that dies takes back none of its counts, and one that hangs delays nobody', async (t) => {
-    const own = await startMeteredProcess({ t, env: TWO })
-    const [victim, other] = await pidsOf(own)
-    assert.ok(victim !== undefined && other !== undefined)
-    await ask(own, 20)
-    const before = (await own.scrape()).value(REQUESTS) ?? 0
-    process.kill(victim, 'SIGKILL')
-    await loggedLine(own, ({ message, pid }) => message === 'worker ended' && pid === victim)
-    assert.equal((await own.scrape()).value(REQUESTS), before)
-    await eventually('another one serves', async () => (await own.scrape()).value('svc_processes') === 2)
-    assert.equal((await own.scrape()).value(REQUESTS), before)
-
-    process.kill(other, 'SIGSTOP')
-    const hanging = await own.scrape()
-    process.kill(other, 'SIGCONT')
-    assert.equal(hanging.value(REQUESTS), before)
-    assert.equal(hanging.value('svc_processes'), 1)
-    await eventually('it answers again', async () => (await own.scrape()).value('svc_processes') === 2)
-    assert.equal(await own.stop(), 0)
-    assert.equal(await opens(own.metricsPort), false)
-  })
 })

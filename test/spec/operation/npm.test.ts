@@ -63,7 +63,7 @@ describe('npm', { concurrency: true }, () => {
       await eventually('it serves', () => npm.output.text.includes('svc is serving'))
       npm.signal(signal)
       await eventually('the port is free', async () => !(await listensOn(port)))
-      await within(10, 'npm ends', npm.ended)
+      await within(60, 'npm ends', npm.ended)
       assert.doesNotMatch(npm.output.text, /"level":"error"/)
     })
   }

@@ -19,9 +19,8 @@ import { codeAt } from '../../support/second-factor/authenticator-app.ts'
 import { accessToken } from '../../support/service/access-tokens.ts'
 import { runSvc, spawnSvc } from '../../support/service/command.ts'
 import { runCommandOf, runJsonCommandOf } from '../../support/service/operator-commands.ts'
-import { at, startReplicas } from '../../support/service/replicas.ts'
+import { at, startReplicaProcesses, startReplicas } from '../../support/service/replicas.ts'
 import { type Service, startService } from '../../support/service/service.ts'
-import { startServiceProcess } from '../../support/service/service-process.ts'
 import { eventually } from '../../support/wait.ts'
 
 interface Status {
@@ -158,15 +157,15 @@ describe('§8.1 svc secret rotate, with the file svc.secret', { concurrency: 2 }
     assert.equal(decodeProtectedHeader(accessToken(agent)).kid, id)
   })
 
-  testOnSqlite('each of several workers loads it by itself, also those that start later', async (t) => {
-    const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
-    const { agent } = await signedUp(service)
-    await rotate(service)
-    await eventually('both have noticed', () => noticed(service) === 2)
-    for (let visit = 0; visit < 6; visit++) await assertRefreshes(agent)
-    rmSync(previousFile(service))
-    await service.restart()
-    await assertRefreshes(agent)
+  testOnSqlite('each of several processes loads it by itself', async (t) => {
+    const replicas = await startReplicaProcesses({ t })
+    const { agent } = await signedUp(replicas[0])
+    await rotate(replicas[0])
+    for (const each of replicas) await eventually('it has noticed', () => noticed(each) === 1)
+    for (const each of [...replicas, ...replicas]) await assertRefreshes(at(each, agent))
+    rmSync(previousFile(replicas[0]))
+    await replicas[1].restart()
+    await assertRefreshes(at(replicas[1], agent))
   })
 
   testOnSqlite('codes of an app are right after it, also without the old secret', async (t) => {

@@ -1,22 +1,16 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
 import net from 'node:net'
-import path from 'node:path'
 import { describe, test } from 'node:test'
 import { negotiateConnection } from '../../../src/storage/postgres/negotiate-connection.ts'
 import { readPostgresUrl } from '../../../src/storage/postgres/url.ts'
 import { afterwards } from '../../support/cleanup.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
 import { postgresUrl } from '../../support/database/database-choice.ts'
 import { databasePath, openDatabaseFile } from '../../support/database/database-file.ts'
 import { createDatabase } from '../../support/postgres/postgres-databases.ts'
 import { runSvc } from '../../support/service/command.ts'
-import { loggedRequest } from '../../support/service/request-log.ts'
-import { startServiceProcess } from '../../support/service/service-process.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { eventually } from '../../support/wait.ts'
 
 /** An authentication message of the protocol: AuthenticationSASL is 10, AuthenticationSASLContinue 11. */
 const authentication = (kind: number, content: string): Buffer => {
@@ -31,18 +25,6 @@ const authentication = (kind: number, content: string): Buffer => {
 const WANTS_PASSWORD = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, 'r=nonce,s=c2FsdA==,i=4096')]
 
 describe('several processes', () => {
-  test('a worker that starts while the settings cannot be read serves all the same', async (t) => {
-    const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
-    const answer = await createUserAgent(service).get('/auth/login', { connection: 'close' })
-    const { pid } = await loggedRequest(service, answer)
-    writeFileSync(path.join(service.directory, '.env'), 'SVC_LOG_LEVEL=loud\n')
-    process.kill(Number(pid), 'SIGKILL')
-    await eventually('another worker serves', () =>
-      service.logLines().some(({ message }) => message === 'worker serves'),
-    )
-    assert.equal(await service.stop(), 0)
-  })
-
   test('times with a fraction, which svc once wrote to SQLite for a retry, can be copied to PostgreSQL', async (t) => {
     const cwd = temporaryDirectory(t)
     const made = await runSvc({ args: ['keys', 'rotate'], cwd })

@@ -2,20 +2,17 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { defaultBaseUrl } from '../../../src/config/config.ts'
 import { signedUp } from '../../support/client/accounts.ts'
 import { databasePath } from '../../support/database/database-file.ts'
-import type { CommandResult } from '../../support/service/command.ts'
-import { runSvc } from '../../support/service/command.ts'
+import { type CommandResult, runSvc } from '../../support/service/command.ts'
 import { runCommandOf } from '../../support/service/operator-commands.ts'
-import type { ServiceProcess } from '../../support/service/service-process.ts'
-import { startServiceProcess } from '../../support/service/service-process.ts'
+import { type ServiceProcess, startServiceProcess } from '../../support/service/service-process.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import path from 'node:path'
 
 const stack = /\n\s+at |node:internal|\.ts:\d+/
 
@@ -84,6 +81,15 @@ describe('a start', { concurrency: 2 }, () => {
   test('the default base URL is an origin as browsers write it, without the default port', () => {
     assert.equal(defaultBaseUrl(80), 'http://localhost')
     assert.equal(defaultBaseUrl(8080), 'http://localhost:8080')
+  })
+
+  test('a taken port is reported in one clear line, which names the setting', async (t) => {
+    const { port } = await startServiceProcess({ t })
+    const cwd = temporaryDirectory(t)
+    const { code, stderr } = await runSvc({ args: ['serve'], cwd, env: { SVC_PORT: String(port) } })
+    assert.equal(code, 1)
+    const said = stderr.split('\n').filter((line) => line.startsWith('svc: '))
+    assert.deepEqual(said, [`svc: Port ${port} on 127.0.0.1 is taken: set SVC_PORT to another.`])
   })
 
   for (const port of ['0', '8099']) {

@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { newAgent, newPerson, signUp } from '../../support/client/accounts.ts'
 import { assertJsonError } from '../../support/client/assertions.ts'
-import type { Answer } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
-import { loggedRequest } from '../../support/service/request-log.ts'
+import { type Answer, createUserAgent } from '../../support/client/user-agent.ts'
+import { connectRaw } from '../../support/network/raw-connection.ts'
+import { loggedLine, loggedRequest } from '../../support/service/request-log.ts'
 import { startServiceProcess } from '../../support/service/service-process.ts'
 import { eventually } from '../../support/wait.ts'
 
@@ -50,38 +50,43 @@ test('a stop loses no request of an accepted connection', async (t) => {
   assert.ok(lost <= maySlip(fates.length), `${lost} of ${fates.length} were lost`)
 })
 
-for (const workers of ['1', '2']) {
-  test(`a planned stop logs no errors, with requests in flight and probes: ${workers} workers`, async (t) => {
-    const service = await startServiceProcess({ t, env: { SVC_WORKERS: workers, SVC_DRAIN: '2s' } })
-    const probe = createUserAgent(service)
-    // A service without requests would end at once.
-    await eventually('every process has answered', async () => {
-      await probe.get('/auth/login', { connection: 'close' })
-      const requests = service.logLines().filter(({ message }) => message === 'request')
-      return new Set(requests.map(({ pid }) => pid)).size === Number(workers)
-    })
-    const signups = Array.from({ length: 5 }, () => signUp(newAgent(service), newPerson()))
-    const ended = service.stop()
-    const refused: Answer[] = []
-    await eventually('a probe is refused', async () => {
-      const answer = await probe.get('/auth/ready', { connection: 'close' })
-      if (answer.status === 503) refused.push(answer)
-      return refused.length > 0
-    })
-    for (const answer of refused) {
-      assertJsonError(answer, 503, 'unavailable')
-      assert.equal((await loggedRequest(service, answer)).level, 'info')
-    }
-    assert.deepEqual(new Set((await Promise.all(signups)).map(({ status }) => status)), new Set([303]))
-    assert.equal(await ended, 0)
-    const lines = service.logLines()
-    const stopping = lines.findIndex(({ message }) => message === 'stopping')
-    assert.deepEqual(
-      lines.slice(stopping).filter(({ level }) => level !== 'info'),
-      [],
-    )
+test('a planned stop logs no errors, with requests in flight and probes', async (t) => {
+  const service = await startServiceProcess({ t, env: { SVC_DRAIN: '2s' } })
+  const probe = createUserAgent(service)
+  // A service without requests would end at once.
+  await probe.get('/auth/login', { connection: 'close' })
+  const signups = Array.from({ length: 5 }, () => signUp(newAgent(service), newPerson()))
+  const ended = service.stop()
+  const refused: Answer[] = []
+  await eventually('a probe is refused', async () => {
+    const answer = await probe.get('/auth/ready', { connection: 'close' })
+    if (answer.status === 503) refused.push(answer)
+    return refused.length > 0
   })
-}
+  for (const answer of refused) {
+    assertJsonError(answer, 503, 'unavailable')
+    assert.equal((await loggedRequest(service, answer)).level, 'info')
+  }
+  assert.deepEqual(new Set((await Promise.all(signups)).map(({ status }) => status)), new Set([303]))
+  assert.equal(await ended, 0)
+  const lines = service.logLines()
+  const stopping = lines.findIndex(({ message }) => message === 'stopping')
+  assert.deepEqual(
+    lines.slice(stopping).filter(({ level }) => level !== 'info'),
+    [],
+  )
+})
+
+test('a second SIGTERM ends the process at once', async (t) => {
+  const service = await startServiceProcess({ t, env: { SVC_DRAIN: '1m' } })
+  // A service without connections would end at once.
+  await connectRaw(service, t)
+  const ended = service.ended()
+  service.signal('SIGTERM')
+  await loggedLine(service, ({ message }) => message === 'stopping')
+  service.signal('SIGTERM')
+  assert.equal(await ended, 1)
+})
 
 test('SIGUSR1, which log rotation sends, neither opens a debugger nor stops the service', async (t) => {
   const service = await startServiceProcess({ t })

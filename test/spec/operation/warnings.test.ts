@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { readConfig } from '../../../src/config/config.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'
@@ -15,6 +13,7 @@ import { type Service, startService } from '../../support/service/service.ts'
 import { startServiceProcess } from '../../support/service/service-process.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import path from 'node:path'
 
 const secret = randomBytes(32).toString('hex')
 const BEGIN = 'svc: warning: '
@@ -316,7 +315,7 @@ describe('§8.2 a misspelt setting', { concurrency: 3 }, () => {
       SVC_OAUTH_GOOGLE_CLIENT_SECERT: 'SVC_OAUTH_GOOGLE_CLIENT_SECRET',
       SVC_OAUTH_GOGLE_LABEL: 'SVC_OAUTH_GOOGLE_LABEL',
     }
-    const unlike = ['SVC_MAGIC_BEANS', 'SVC_X', 'SVC_']
+    const unlike = ['SVC_MAGIC_BEANS', 'SVC_WORKERS', 'SVC_X', 'SVC_']
     const google = {
       SVC_OAUTH_PROVIDERS: 'google',
       SVC_OAUTH_GOOGLE_CLIENT_ID: 'x',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readEmail } from '../../../src/lib/email-address.ts'
-import { createResetLinks } from '../../../src/recovery/reset-links.ts'
+import { createResetLinks } from '../../../src/links/reset-links.ts'
 import type { Database, Transaction } from '../../../src/storage/database.ts'
 import { newPerson, signedUp } from '../../support/client/accounts.ts'
 import { disableUser } from '../../support/service/operator-commands.ts'

@@ -1,12 +1,16 @@
 // Runs on PostgreSQL.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { currentUser, signedUp } from '../../support/client/accounts.ts'
 import { openDatabase } from '../../support/database/database.ts'
-import type { Delivery, WebhookReceiver } from '../../support/network/webhook-receiver.ts'
-import { silence, startWebhookReceiver, status } from '../../support/network/webhook-receiver.ts'
+import {
+  type Delivery,
+  type WebhookReceiver,
+  silence,
+  startWebhookReceiver,
+  status,
+} from '../../support/network/webhook-receiver.ts'
 import { at, eachRound, inTurn, startReplicaProcesses } from '../../support/service/replicas.ts'
 import type { LogLine } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
@@ -40,17 +44,17 @@ describe('webhook events of two replicas', { concurrency: 2 }, () => {
     const { receiver, replicas } = await start(t, '5s')
     receiver.answerWith((_, response) => void setTimeout(() => response.writeHead(204).end(), Math.random() * 20))
     const people: string[] = []
-    await eachRound(60, 8, async (round) => {
+    await eachRound(30, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person } = await signedUp(here)
       people.push((await currentUser(agent)).id)
       const deleted = await at(there, agent).post('/auth/account/delete', { password: person.password })
       assert.equal(deleted.status, 303, deleted.text)
     })
-    await receiver.received(120)
+    await receiver.received(60)
     // A replica that would deliver an event twice has looked for events by now.
     await sleep(1500)
-    assert.equal(receiver.deliveries.length, 120)
+    assert.equal(receiver.deliveries.length, 60)
     for (const id of people) assert.deepEqual(typesFor(receiver, id), ['user.created', 'user.deleted'])
   })
 

@@ -1,4 +1,4 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loggedIn, newPerson, type Person } from '../../support/client/accounts.ts'
@@ -177,7 +177,13 @@ describe('§4.16 an account whose address nobody has proved', () => {
     const { person, app, agent, id } = await guardedAccount({ service, core, database }, { isVerified: false })
     const [token, own] = [await resetTokenOf(service, person.email), await resetTokenOf(service, person.email)]
     const link = await core.recovery.links.require(['reset'], token)
-    const late = await core.recovery.reset.check({ link, password: NEXT, isOwnSession: false, factor: undefined }, {})
+    const late = await core.recovery.entry.check({
+      link,
+      chosen: { password: NEXT },
+      isOwnSession: false,
+      factor: undefined,
+      caller: {},
+    })
     assertRedirect(await reset(own, { code: app.nextCode() }, agent), WAYS_IN)
     await assert.rejects(core.db.inTransaction(late.apply), { name: 'DeadLinkError' })
     assert.equal((await database.rows('SELECT user_id FROM one_time_codes WHERE user_id = ?', id)).length, 1)

@@ -49,11 +49,12 @@ const created = async (
 const imported = async (createdAtMs: number): Promise<string> => {
   const id = randomUUID()
   await database.rows(
-    `INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, self_made) VALUES (?, ?, ?, ?, '[]', 0, ?, 0)`,
+    `INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, updated_at, self_made) VALUES (?, ?, ?, ?, '[]', 0, ?, ?, 0)`,
     id,
     `${id}@import.example`,
     `${id}@import.example`,
     id.slice(0, 18),
+    createdAtMs,
     createdAtMs,
   )
   return id

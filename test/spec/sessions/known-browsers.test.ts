@@ -108,15 +108,3 @@ test('an account knows 20 browsers, those seen last', async () => {
   assert.equal(known.length, 20)
   assert.ok(known.includes(hashOf(secretOf(browsers[21] ?? newAgent(service)))))
 })
-
-test('after an upgrade, an account knows the browsers that still have a session', async () => {
-  const { agent, id } = await newAccount()
-  await database.rows('UPDATE sessions SET device_hash = NULL WHERE user_id = ?', id)
-  agent.cookies.delete('svc_device')
-  await service.restart()
-  const answers = await Promise.all([agent.refresh(), agent.refresh(), agent.refresh()])
-  for (const answer of answers) assert.equal(answer.status, 200)
-  assert.equal((await knownBrowsers(id)).length, 1)
-  const [cookie] = answers.flatMap((answer) => answer.cookie('svc_device') ?? [])
-  assert.deepEqual(await knownBrowsers(id), [hashOf(cookie?.value)])
-})

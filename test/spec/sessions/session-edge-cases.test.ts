@@ -1,8 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { currentUser, loggedIn, newPerson, signedUp } from '../../support/client/accounts.ts'
 import {
@@ -17,14 +16,13 @@ import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabaseFile } from '../../support/database/database-file.ts'
 import { publishedKeys } from '../../support/service/access-tokens.ts'
 import { runCommandOf, setRoles } from '../../support/service/operator-commands.ts'
-import type { Service } from '../../support/service/service.ts'
-import { startService } from '../../support/service/service.ts'
+import { type Service, startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
 
 const keyIds = async (service: Service) => (await publishedKeys(service)).keys.map(({ kid }) => kid)
 
 const COLUMNS = `salt, generation, replaced_at, created_at, last_seen_at, expires_at, absolute_expires_at, user_agent,
-  address`
+  address, device_hash`
 
 /** Gives the only user of the service `count` more sessions. */
 const addSessions = (service: Service, t: TestContext, count: number) => {

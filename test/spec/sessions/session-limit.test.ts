@@ -39,9 +39,9 @@ const addSessions = async ({ userId }: Account, count: number, expired = false):
   for (let copy = 0; copy < count; copy++)
     await database.rows(
       `INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
-         absolute_expires_at, user_agent, address)
+         absolute_expires_at, user_agent, address, device_hash)
        SELECT ?, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at - ?,
-         absolute_expires_at, user_agent, address FROM sessions WHERE id = ?`,
+         absolute_expires_at, user_agent, address, device_hash FROM sessions WHERE id = ?`,
       randomUUIDv7(),
       expired ? 14 * 86_400_000 + 1000 : 0,
       former,
@@ -114,7 +114,7 @@ describe('at most 100 sessions a user', () => {
     const device = { userAgent: 'Firefox', address: '127.0.0.1' }
     const grant = { userId: account.userId, authenticatedAtMs: undefined, amr: [], isStillValid: async () => true }
     const begin = async ({ sessions }: Core) => {
-      const begun = await sessions.start(grant, { device })
+      const begun = await sessions.start(grant, { device }, { recogniseBrowser: async () => 'hash' })
       return begun?.sessionId ?? assert.fail()
     }
     const processes = [await openOperator(service), await openOperator(other)]

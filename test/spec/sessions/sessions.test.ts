@@ -1,12 +1,10 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import type { Person } from '../../support/client/accounts.ts'
-import { loggedIn, logIn, logOut, newPerson, signedUp } from '../../support/client/accounts.ts'
+import { type Person, loggedIn, logIn, logOut, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertJsonError, assertRedirect, assertSignedIn, assertSignedOut } from '../../support/client/assertions.ts'
-import type { UserAgent } from '../../support/client/user-agent.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { type UserAgent, createUserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase, rootSecret } from '../../support/database/database.ts'
 import { accessToken, claimsOf, keyTap } from '../../support/service/access-tokens.ts'

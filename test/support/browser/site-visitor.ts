@@ -59,7 +59,7 @@ let pages = 0
 /** Signs a new user up, and hands their cookies to a new browser context, which is closed after the test. */
 export const visitSite = async (browser: Browser, site: Site, t: TestContext): Promise<SiteVisitor> => {
   const context = await browser.newContext({ baseURL: site.url })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(60_000)
   const { agent } = await signedUp(site.service)
   await context.addCookies(cookiesOf(agent))
   const first = await context.newPage()

@@ -93,7 +93,7 @@ export const violations = async (page: Page): Promise<string[]> => {
   const found: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    const checker = new AxeBuilder({ page }).setLegacyMode()
+    const checker = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode()
     const result = await (colorScheme === 'light'
       ? checker
       : checker.withRules(['color-contrast', 'link-in-text-block'])

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Answer, Form, UserAgent } from './user-agent.ts'
-import { createUserAgent, type Site } from './user-agent.ts'
+import { type Answer, type Form, type UserAgent, createUserAgent, type Site } from './user-agent.ts'
 
 export type Person = { email: string; password: string; username: string }
 

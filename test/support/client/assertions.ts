@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Person } from './accounts.ts'
-import { logIn, newAgent } from './accounts.ts'
+import { type Person, logIn, newAgent } from './accounts.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
 type JsonError = { error: { code: string; message: string } }

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, RequestOptions } from 'node:http'
-import type { CookieJar, SetCookie } from './cookie-jar.ts'
-import { clearsCookie, createCookieJar, parseSetCookie } from './cookie-jar.ts'
+import { type CookieJar, type SetCookie, clearsCookie, createCookieJar, parseSetCookie } from './cookie-jar.ts'
 
 // An import would also load all of fetch in every process of the tests.
 const http = process.getBuiltinModule('node:http')

@@ -1,6 +1,5 @@
 import path from 'node:path'
-import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import { DatabaseSync } from 'node:sqlite'
+import { type SQLInputValue, type SQLOutputValue, DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import { afterwards } from '../cleanup.ts'
 

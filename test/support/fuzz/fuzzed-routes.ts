@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Documentation, documentationOf, methodsOf, type Route } from '../../../src/http/route.ts'
+import { type Documentation, methodsOf, type Route } from '../../../src/http/route.ts'
 import { routeTable } from '../service/route-table.ts'
 
 /** A row of THE table of routes, as far as it says what a request for it looks like. */
@@ -23,14 +23,16 @@ export interface Member {
   enum?: unknown[]
 }
 
-const HTTP = path.join(import.meta.dirname, '../../../src/http')
+const SOURCE = path.join(import.meta.dirname, '../../../src')
 
 /** Of the callback of a provider. */
 const OF_PROVIDERS = ['state', 'code', 'iss', 'error', 'user', 'intent']
 
 /** Every name that a handler reads from a form or a query. */
 export const fieldNames = (): string[] => {
-  const sources = globSync('**/*.ts', { cwd: HTTP }).map((file) => readFileSync(path.join(HTTP, file), 'utf8'))
+  const sources = globSync('{http,web,api}/**/*.ts', { cwd: SOURCE }).map((file) =>
+    readFileSync(path.join(SOURCE, file), 'utf8'),
+  )
   const found = sources.flatMap((text) => [...text.matchAll(/\b(?:form|query)\.get\('(\w+)'\)/g)])
   return [...new Set([...found.map(([, name = '']) => name), ...OF_PROVIDERS])].toSorted()
 }
@@ -50,7 +52,7 @@ const expectsOf = (route: Route, documentation: Documentation | undefined): stri
 }
 
 const toFuzzed = async (route: Route): Promise<FuzzedRoute> => {
-  const documentation = route.responseKind === 'json' ? await documentationOf(route) : undefined
+  const documentation = route.responseKind === 'json' ? (await route.module()).documentation : undefined
   const { properties = {}, required = [] } = bodyOf(documentation?.body?.schema)
   return {
     path: route.path,

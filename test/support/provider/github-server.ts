@@ -1,14 +1,16 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { CookieJar } from '../client/cookie-jar.ts'
-import type { Asked, GitHubClient } from './github-provider-endpoints.ts'
-import { createApi, createAuthorizeEndpoint, createTokenEndpoint } from './github-provider-endpoints.ts'
-import type { ProviderOptions } from './loopback-provider.ts'
-import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
-import type { Answer, BadAnswer } from './misbehaving-provider-answers.ts'
-import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
-import type { Callback, Choice } from './provider-pages.ts'
-import { completeProviderPages } from './provider-pages.ts'
+import {
+  type Asked,
+  type GitHubClient,
+  createApi,
+  createAuthorizeEndpoint,
+  createTokenEndpoint,
+} from './github-provider-endpoints.ts'
+import { type ProviderOptions, bodyOf, listenOnLoopback } from './loopback-provider.ts'
+import { type Answer, type BadAnswer, ELSEWHERE, send } from './misbehaving-provider-answers.ts'
+import { type Callback, type Choice, completeProviderPages } from './provider-pages.ts'
 
 export type GitHubEmail = {
   email: string

@@ -1,9 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Answer } from './misbehaving-provider-answers.ts'
-import type { Asked, Grant, Situation } from './misbehaving-provider-authorize.ts'
-import { createAuthorize } from './misbehaving-provider-authorize.ts'
-import type { Claims } from './misbehaving-provider-faults.ts'
-import { claimsWith, discoveryWith, tokenRefusal, tokensWith, userinfoWith } from './misbehaving-provider-faults.ts'
+import { type Asked, type Grant, type Situation, createAuthorize } from './misbehaving-provider-authorize.ts'
+import {
+  type Claims,
+  claimsWith,
+  discoveryWith,
+  tokenRefusal,
+  tokensWith,
+  userinfoWith,
+} from './misbehaving-provider-faults.ts'
 import type { Endpoint } from './misbehaving-provider-profiles.ts'
 import { idTokenOf, publishedKey } from './misbehaving-provider-tokens.ts'
 

@@ -1,8 +1,6 @@
-import type { KeyObject } from 'node:crypto'
-import { createSecretKey, generateKeyPair, randomUUID } from 'node:crypto'
+import { type KeyObject, createSecretKey, generateKeyPair, randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { JWTPayload } from 'jose'
-import { SignJWT, UnsecuredJWT } from 'jose'
+import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import type { Claims } from './misbehaving-provider-faults.ts'
 
 /** A signing key, and its public part. */

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { ProviderOptions } from './loopback-provider.ts'
-import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
+import { type ProviderOptions, bodyOf, listenOnLoopback } from './loopback-provider.ts'
 import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
 import type { Situation } from './misbehaving-provider-authorize.ts'
-import type { AppleTeam } from './misbehaving-provider-clients.ts'
-import { checkSecret, checkSignedSecret } from './misbehaving-provider-clients.ts'
+import { type AppleTeam, checkSecret, checkSignedSecret } from './misbehaving-provider-clients.ts'
 import { createEndpoints } from './misbehaving-provider-endpoints.ts'
 import type { Claims, Fault } from './misbehaving-provider-faults.ts'
-import type { Endpoint, ProfileName } from './misbehaving-provider-profiles.ts'
-import { endpointAt, PROFILES } from './misbehaving-provider-profiles.ts'
+import { type Endpoint, type ProfileName, endpointAt, PROFILES } from './misbehaving-provider-profiles.ts'
 import { newSigningKey } from './misbehaving-provider-tokens.ts'
 import { newOpenIdUser } from './openid-provider-users.ts'
-import type { Callback, Choice } from './provider-pages.ts'
-import { completeProviderPages } from './provider-pages.ts'
+import { type Callback, type Choice, completeProviderPages } from './provider-pages.ts'
 
 /** A request as it arrived; `endpoint` is undefined for an unknown path. */
 export type ProviderRequest = {

@@ -2,14 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
 import type { CookieJar } from '../client/cookie-jar.ts'
-import type { ProviderOptions } from './loopback-provider.ts'
-import { bodyOf, listenOnLoopback, signInPage } from './loopback-provider.ts'
+import { type ProviderOptions, bodyOf, listenOnLoopback, signInPage } from './loopback-provider.ts'
 import { createAdapters } from './openid-provider-adapter.ts'
 import { openIdSettings } from './openid-provider-settings.ts'
-import type { OpenIdUser } from './openid-provider-users.ts'
-import { newOpenIdUser } from './openid-provider-users.ts'
-import type { Callback, Choice } from './provider-pages.ts'
-import { completeProviderPages } from './provider-pages.ts'
+import { type OpenIdUser, newOpenIdUser } from './openid-provider-users.ts'
+import { type Callback, type Choice, completeProviderPages } from './provider-pages.ts'
 
 /** A real OpenID provider. */
 export type OpenIdProvider = {

@@ -1,5 +1,4 @@
-import type { CookieJar } from '../client/cookie-jar.ts'
-import { createCookieJar, parseSetCookie } from '../client/cookie-jar.ts'
+import { type CookieJar, createCookieJar, parseSetCookie } from '../client/cookie-jar.ts'
 
 /** What a user does at a provider: signs in, or cancels. */
 export type Choice = 'sign-in' | 'cancel'

@@ -84,7 +84,8 @@ interface Deps {
 const bearer = async ({ service, core }: Deps, userId: string): Promise<UserAgent> => {
   const grant = { userId, authenticatedAtMs: Date.now(), amr: ['pwd'], isStillValid: async () => true } as const
   await core.signingKeys.reload()
-  const tokens = await core.sessions.start(grant, { device: { userAgent: 'Firefox', address: '127.0.0.1' } })
+  const device = { userAgent: 'Firefox', address: '127.0.0.1' }
+  const tokens = await core.sessions.start(grant, { device }, { recogniseBrowser: async () => 'hash' })
   const agent = createUserAgent(service)
   agent.cookies.set('svc_access', tokens?.accessToken ?? '')
   return agent

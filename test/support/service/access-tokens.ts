@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import {
+  type CryptoKey,
+  type JSONWebKeySet,
+  type JWK,
+  type JWTPayload,
+  type JWTVerifyResult,
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  importJWK,
+  jwtVerify,
+  SignJWT,
+} from 'jose'
+import { type UserAgent, createUserAgent } from '../client/user-agent.ts'
 import path from 'node:path'
-import type { CryptoKey, JSONWebKeySet, JWK, JWTPayload, JWTVerifyResult } from 'jose'
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify, SignJWT } from 'jose'
-import type { UserAgent } from '../client/user-agent.ts'
-import { createUserAgent } from '../client/user-agent.ts'
 
 const preload = new URL('./key-tap.ts', import.meta.url).href
 

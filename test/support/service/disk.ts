@@ -13,7 +13,7 @@ export type Disk = {
   /** Holds all syncs from now on, until they are released. */
   hold(): void
   letGo(): void
-  /** The next sync fails. With `drop` (and the option `log`), the log is as the last sync left it, as on some file systems. */
+  /** The next sync to end fails. With `drop` (and the option `log`), the log is as the last sync left it, as on some file systems. */
   failOnce(how?: 'drop'): void
   /** Resolves once that many syncs have begun. */
   begun(count: number): Promise<void>

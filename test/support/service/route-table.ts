@@ -1,8 +1,8 @@
 import { createCookieTable } from '../../../src/http/cookies.ts'
-import type { RouteDeps } from '../../../src/http/deps.ts'
+import type { RouteDeps } from '../../../src/http/services.ts'
 import type { Route } from '../../../src/http/route.ts'
-import { createRoutes } from '../../../src/http/routes.ts'
-import { createFrame } from '../../../src/pages/frame.ts'
+import { application } from '../../../src/web/routes.ts'
+import { createFrame } from '../../../src/pages/site/frame.ts'
 
 const frame = createFrame({ appName: 'Any', logoUrl: undefined, accentColor: '#0f6b5c' })
 
@@ -14,13 +14,15 @@ export const routeTable = (provider: string): Route[] => {
   const providers = [{ name: provider, label: provider, iconUrl: undefined }]
   const baseUrl = 'http://localhost'
   const cookieTable = createCookieTable({ baseUrl, cookiePrefix: false })
-  return createRoutes({
+  return application.createRoutes({
     frame,
     providers,
     baseUrl,
     cookieTable,
     recovery: {},
     loadDirectory: async () => ({}),
+    loadPages: async () => ({}),
+    oauth: {},
     audiences: [],
     usernames: true,
     passwords: true,

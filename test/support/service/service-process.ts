@@ -5,15 +5,14 @@ import { makeTurnable } from '../clock/turned-database.ts'
 import { databaseSettings } from '../database/folder-database.ts'
 import { somePort } from '../network/free-port.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-import type { Environment, SmallDisk } from './command.ts'
-import { runSvc, spawnSvc } from './command.ts'
+import { type Environment, type SmallDisk, runSvc, spawnSvc } from './command.ts'
 import type { Service } from './service.ts'
 import { createServiceLog, parseLine } from './service-log.ts'
 import { runCommand } from './warm-command.ts'
 
 /** A real `svc serve` in a separate folder, with its database, secret and log. */
 export type ServiceProcess = Service & {
-  /** Sends SIGTERM and resolves to the exit code. Fails after 15 s. */
+  /** Sends SIGTERM and resolves to the exit code. Fails after a minute. */
   stop(): Promise<number | null>
   kill(): Promise<void>
   signal(name: NodeJS.Signals): void
@@ -67,14 +66,14 @@ const launch = ({ keep, ...options }: Launch): Running => {
 
 const stopped = async (running: Running): Promise<number | null> => {
   const patience = new AbortController()
-  const tooLong = sleep(15_000, 'still running' as const, { signal: patience.signal, ref: false }).catch(() => null)
+  const tooLong = sleep(60_000, 'still running' as const, { signal: patience.signal, ref: false }).catch(() => null)
   running.signal('SIGTERM')
   const code = await Promise.race([running.ended, tooLong])
   patience.abort()
   if (code !== 'still running') return code
   running.signal('SIGKILL')
   await running.ended
-  throw new Error('svc was still running 15 s after SIGTERM')
+  throw new Error('svc was still running a minute after SIGTERM')
 }
 
 /** The database of a service whose clock can be turned is turned with it. */
@@ -85,7 +84,7 @@ const makeClockTurnable = async ({ TEST_CLOCK_FILE: name, SVC_DATABASE_URL: url 
 /**
  * Starts `svc serve` as a process on a free port with rate limits off and waits until it serves, with the database of
  * this run (see `databaseSettings`). It is killed, and its folder is removed, after the test `t`, or after the file
- * when no test is given. It costs ten times as much as `startService`.
+ * when no test is given. It costs fifty times as much as `startService`.
  */
 export const startServiceProcess = async ({
   env = {},

@@ -40,15 +40,10 @@ export type Service = {
 // The driver of PostgreSQL would read them, which `main` prevents in a process.
 for (const name of Object.keys(process.env)) if (/^(?:NODE_)?PG/.test(name)) delete process.env[name]
 
-/** Properties that only a separate process has. */
-const requireNoProcess = ({ workers }: Config, { NODE_OPTIONS: options }: Environment): void => {
-  if (workers > 1 || options !== undefined) throw new Error('workers and NODE_OPTIONS need startServiceProcess')
-}
-
 /** The configuration that `svc serve` would read in the folder. */
 const readSettings = (env: Environment, directory: string): Config => {
   const config = readConfig(env, (file) => readFileSync(path.resolve(directory, file), 'utf8'))
-  requireNoProcess(config, env)
+  if (env.NODE_OPTIONS !== undefined) throw new Error('NODE_OPTIONS need startServiceProcess')
   const { database } = config
   if (database.kind !== 'sqlite') return config
   return { ...config, database: { ...database, file: path.resolve(directory, database.file) } }

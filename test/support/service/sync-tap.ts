@@ -63,13 +63,13 @@ const tap = <F extends typeof fs.fdatasync | typeof fs.fsync>(original: F): F =>
   new Proxy(original, {
     apply: (target, self, [fd, done]: [number, (error: Error | null) => void]) => {
       const number = begin()
-      const failure = fault()
-      if (failure) {
-        setImmediate(done, failure)
-        return
-      }
       const log = keepsLog ? fs.readFileSync(`${database}-wal`) : undefined
       whenLet(() => {
+        const failure = fault()
+        if (failure) {
+          setImmediate(done, failure)
+          return
+        }
         Reflect.apply(target, self, [
           fd,
           (error: Error | null) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterwards, beforeExit } from '../cleanup.ts'
+import { beforeExit, untilProcessEnds } from '../cleanup.ts'
 import { type CommandResult, type Environment, freshEnvironment, runSvc } from './command.ts'
 
 export type Command = {
@@ -72,7 +72,7 @@ const startHost = () => {
 
 let host: ReturnType<typeof startHost> | undefined
 
-afterwards(undefined, async () => {
+untilProcessEnds(async () => {
   if (host && !host.hasEnded()) await host.end()
 })
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts'
-import { toMiB } from '../../../lib/memory.ts'
+import { toMiB } from '../../../lib/machine.ts'
 import { readArgon2 } from './argon2.ts'
 import { readBcrypt } from './bcrypt.ts'
 import type { PasswordHash, ReadForm } from './password-hash.ts'

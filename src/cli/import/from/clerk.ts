@@ -1,33 +1,27 @@
 import { readCsv } from '../csv.ts'
-import type { Format } from './format.ts'
-import { usernameField } from './username.ts'
-import { textIn, unreadableHash, valuesOf } from './values.ts'
+import { type Format, textIn, unreadableHash } from './format.ts'
 
 /**
- * The file that Clerk's dashboard makes under Settings, User exports: the only export with password digests
+ * Reads the file that Clerk's dashboard makes under Settings, User exports: the only export with password digests
  * (clerk.com/docs: "Export your users from Clerk"). It names no providers.
  */
 export const clerk: Format = {
   read: readCsv,
-  convert(value) {
-    const exported = valuesOf(value)
-    const { username, losses } = usernameField(textIn(exported, 'username'))
-    const email = textIn(exported, 'primary_email_address')
-    const verified = (textIn(exported, 'verified_email_addresses') ?? '').split(/[\s,;|]+/)
+  convert(entry) {
+    const email = textIn(entry, 'primary_email_address')
+    const verified = (textIn(entry, 'verified_email_addresses') ?? '').split(/[\s,;|]+/)
     return {
-      user: {
-        id: textIn(exported, 'id'),
-        email,
-        username,
-        email_verified: email !== undefined && verified.includes(email),
-      },
-      hashOf: () => hashOf(textIn(exported, 'password_digest'), textIn(exported, 'password_hasher')),
-      losses: [...losses, ...(textIn(exported, 'totp_secret') === undefined ? [] : (['second factors'] as const))],
+      id: textIn(entry, 'id'),
+      email,
+      emailVerified: email !== undefined && verified.includes(email),
+      username: textIn(entry, 'username'),
+      hashOf: () => hashOf(textIn(entry, 'password_digest'), textIn(entry, 'password_hasher')),
+      losses: textIn(entry, 'totp_secret') === undefined ? [] : ['second factors'],
     }
   },
 }
 
-/** Those of Clerk's hashers whose digests svc reads as they are. */
+/** svc reads the digests of these hashers of Clerk as they are. */
 const AS_THEY_ARE = [
   'argon2i',
   'argon2id',

@@ -1,8 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
-import { readJsonObjects } from '../json-objects.ts'
-import type { Format } from './format.ts'
-import { identitiesOf } from './identities.ts'
-import { objectsIn, textIn, timeIn, unreadableHash, type Values, valuesOf } from './values.ts'
+import { readJsonObjects } from '../json.ts'
+import { type Format, objectsIn, textIn, timeIn, unreadableHash, type Values } from './format.ts'
 
 const PROVIDERS: Record<string, string> = {
   'google.com': 'google',
@@ -10,45 +8,36 @@ const PROVIDERS: Record<string, string> = {
   'apple.com': 'apple',
 }
 
-/** The file of `firebase auth:export FILE --format=json` (firebase.google.com/docs/cli/auth). */
+/** Reads the file of `firebase auth:export FILE --format=json` (firebase.google.com/docs/cli/auth). */
 export const firebase: Format = {
   read: (chunks) => readJsonObjects(chunks, 'users'),
-  convert(value, options) {
-    const exported = valuesOf(value)
-    const accounts = objectsIn(exported.providerUserInfo).filter(({ providerId }) => providerId !== 'password')
-    const { identities, losses } = identitiesOf(
-      accounts.map((account) => ({
+  convert: (entry, hashParameters) => ({
+    id: textIn(entry, 'localId'),
+    email: textIn(entry, 'email'),
+    emailVerified: entry.emailVerified === true,
+    disabled: entry.disabled === true,
+    createdAt: timeIn(entry, 'createdAt'),
+    accounts: objectsIn(entry.providerUserInfo)
+      .filter(({ providerId }) => providerId !== 'password')
+      .map((account) => ({
         provider: PROVIDERS[String(account.providerId)],
         subject: textIn(account, 'rawId'),
         email: textIn(account, 'email'),
       })),
-      options,
-    )
-    return {
-      user: {
-        id: textIn(exported, 'localId'),
-        email: textIn(exported, 'email'),
-        email_verified: exported.emailVerified === true,
-        disabled: exported.disabled === true,
-        created_at: timeIn(exported, 'createdAt'),
-        identities,
-      },
-      hashOf: () => hashOf(exported, options.hashParameters),
-      losses,
-    }
-  },
+    hashOf: () => hashOf(entry, hashParameters),
+  }),
 }
 
-const hashOf = (exported: Values, parameters: string | undefined): string | undefined => {
-  const hash = textIn(exported, 'passwordHash')
+const hashOf = (entry: Values, parameters: string | undefined): string | undefined => {
+  const hash = textIn(entry, 'passwordHash')
   if (hash === undefined) return undefined
   if (parameters === undefined) {
     throw unreadableHash('The hashes of Firebase need the parameters of the project: --hash-parameters FILE.')
   }
-  return `$fbscrypt$${readParameters(parameters)}$${textIn(exported, 'salt') ?? ''}$${hash}`
+  return `$fbscrypt$${readParameters(parameters)}$${textIn(entry, 'salt') ?? ''}$${hash}`
 }
 
-/** The block `hash_config { … }` of the Firebase console, as it is, or the same names in JSON. */
+/** Reads the block `hash_config { … }` of the Firebase console as it is, or the same names in JSON. */
 const readParameters = (text: string): string => {
   const valueOf = (name: string): string => {
     const value = new RegExp(String.raw`\b${name}"?\s*:\s*"?([\w+/=-]+)`).exec(text)?.[1]

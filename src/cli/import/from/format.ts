@@ -1,6 +1,8 @@
-import type { Item } from '../item.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { toTimestamp } from '../../../lib/time.ts'
+import type { Item } from '../json.ts'
 
-/** What an import cannot carry over, and the operator should know. */
+/** An import cannot carry these over, and the operator should know. */
 export type Loss =
   | 'second factors'
   | 'passkeys'
@@ -8,24 +10,95 @@ export type Loss =
   | 'usernames'
   | 'roles'
 
-/** A user in the fields of `svc users import`, made from what another system has exported. */
-export interface Converted {
-  /** Undefined: no user, such as the account of a program. */
-  user: Record<string, unknown> | undefined
+/** Another system has exported the user. */
+export interface Exported {
+  id: string | undefined
+  email: string | undefined
+  emailVerified: boolean
+  /** It may be one that svc does not accept. */
+  username?: string | undefined
+  roles?: string[]
+  disabled?: boolean
+  createdAt?: string | undefined
+  /** A provider has the name that it has in svc, and none where svc has none like it. */
+  accounts?: { provider: string | undefined; subject: string | undefined; email?: string | undefined }[]
   /** Finds the hash of the password; `unprocessable` when svc cannot check such a hash. */
   hashOf: () => string | undefined
-  losses: Loss[]
+  losses?: Loss[]
 }
 
-export interface FormatOptions {
-  /** The issuer of a configured provider. */
-  issuerOf: (provider: string) => string | undefined
-  /** The content of the file with the parameters of the hashes; only Firebase has one. */
-  hashParameters: string | undefined
-}
-
-/** How the export of another system is read. */
+/** Reads the export of another system. */
 export interface Format {
   read: (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Item>
-  convert: (value: unknown, options: FormatOptions) => Converted
+  /**
+   * Gives undefined for no user, such as the account of a program. `hashParameters` is the content of the file with the
+   * parameters of the hashes, which only Firebase has.
+   */
+  convert: (entry: Values, hashParameters: string | undefined) => Exported | undefined
 }
+
+/** All users of these providers have the same issuer, wherever they sign in with it. */
+const ISSUERS: ReadonlyMap<string, string> = new Map([
+  ['google', 'https://accounts.google.com'],
+  ['github', 'https://github.com'],
+  ['gitlab', 'https://gitlab.com'],
+  ['apple', 'https://appleid.apple.com'],
+  ['discord', 'https://discord.com'],
+])
+
+/**
+ * Makes the fields of `svc users import` but the hash, and names all losses. A username that svc does not accept is
+ * left out, so that svc makes another: nobody signs in with it. An email in its place is no loss.
+ */
+export const toFields = (
+  { username, accounts = [], ...user }: Exported,
+  issuerOf: (provider: string) => string | undefined,
+): { fields: Values; losses: Loss[] } => {
+  const keepsUsername = username === undefined || /^[A-Za-z0-9_-]{3,30}$/.test(username)
+  const identities = accounts.flatMap(({ provider = '', subject, email }) => {
+    const issuer = issuerOf(provider) ?? ISSUERS.get(provider)
+    return issuer !== undefined && subject !== undefined ? [{ provider, issuer, subject, email }] : []
+  })
+  return {
+    fields: {
+      id: user.id,
+      email: user.email,
+      username: keepsUsername ? username : undefined,
+      roles: user.roles,
+      email_verified: user.emailVerified,
+      disabled: user.disabled,
+      created_at: user.createdAt,
+      identities,
+    },
+    losses: [
+      ...(keepsUsername || username.includes('@') ? [] : (['usernames'] as const)),
+      ...(identities.length === accounts.length
+        ? []
+        : (['sign-in with a provider that is not configured here'] as const)),
+      ...(user.losses ?? []),
+    ],
+  }
+}
+
+/** Nothing is known of the types in a JSON object of another system. */
+export type Values = Record<string, unknown>
+
+export const valuesOf = (value: unknown): Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {}
+
+export const objectsIn = (value: unknown): Values[] => (Array.isArray(value) ? value.map(valuesOf) : [])
+
+/** Gives undefined for anything but a text that is not empty. */
+export const textIn = (values: Values, name: string): string | undefined => {
+  const value = values[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Writes a time in milliseconds since 1970, a number or a text, in the form that an import takes. */
+export const timeIn = (values: Values, name: string): string | undefined => {
+  const timeMs = Number(values[name] ?? Number.NaN)
+  return Number.isSafeInteger(timeMs) && timeMs >= 0 && timeMs < 8e15 ? toTimestamp(timeMs) : undefined
+}
+
+export const unreadableHash = (message: string): AppError =>
+  new AppError('unprocessable', message, { field: 'password_hash' })

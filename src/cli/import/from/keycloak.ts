@@ -1,52 +1,36 @@
-import { readJsonObjects } from '../json-objects.ts'
-import type { Converted, Format, Loss } from './format.ts'
-import { identitiesOf } from './identities.ts'
-import { usernameField } from './username.ts'
-import { objectsIn, parsedIn, textIn, timeIn, unreadableHash, type Values, valuesOf, withoutPadding } from './values.ts'
+import { readJsonObjects } from '../json.ts'
+import { type Format, type Loss, objectsIn, textIn, timeIn, unreadableHash, type Values, valuesOf } from './format.ts'
 
 /**
- * The files of `kc.sh export --realm REALM`: that of the realm with its users, or those of the users alone
+ * Reads the files of `kc.sh export --realm REALM`: that of the realm with its users, or those of the users alone
  * (keycloak.org: "Importing and exporting realms"; UserRepresentation and CredentialRepresentation of its API).
  */
 export const keycloak: Format = {
   read: (chunks) => readJsonObjects(chunks, 'users'),
-  convert(value, options): Converted {
-    const exported = valuesOf(value)
-    if (textIn(exported, 'serviceAccountClientId') !== undefined)
-      return { user: undefined, hashOf: () => undefined, losses: [] }
-    const credentials = objectsIn(exported.credentials)
-    const { username, losses } = usernameField(textIn(exported, 'username'))
-    const roles = rolesOf(exported)
-    const connections = identitiesOf(
-      objectsIn(exported.federatedIdentities).map((account) => ({
+  convert(entry) {
+    if (textIn(entry, 'serviceAccountClientId') !== undefined) return undefined
+    const credentials = objectsIn(entry.credentials)
+    const roles = rolesOf(entry)
+    const kept = roles.filter((role) => ROLE.test(role))
+    return {
+      id: textIn(entry, 'id'),
+      email: textIn(entry, 'email'),
+      emailVerified: entry.emailVerified === true,
+      username: textIn(entry, 'username'),
+      roles: kept,
+      disabled: entry.enabled === false,
+      createdAt: timeIn(entry, 'createdTimestamp'),
+      accounts: objectsIn(entry.federatedIdentities).map((account) => ({
         provider: textIn(account, 'identityProvider'),
         subject: textIn(account, 'userId'),
       })),
-      options,
-    )
-    return {
-      user: {
-        id: textIn(exported, 'id'),
-        email: textIn(exported, 'email'),
-        username,
-        roles: roles.filter((role) => ROLE.test(role)),
-        email_verified: exported.emailVerified === true,
-        disabled: exported.enabled === false,
-        created_at: timeIn(exported, 'createdTimestamp'),
-        identities: connections.identities,
-      },
       hashOf: () => hashOf(credentials.find(({ type }) => type === 'password')),
-      losses: [
-        ...losses,
-        ...connections.losses,
-        ...factorsOf(credentials),
-        ...(roles.every((role) => ROLE.test(role)) ? [] : (['roles'] as const)),
-      ],
+      losses: [...factorsOf(credentials), ...(kept.length === roles.length ? [] : (['roles'] as const))],
     }
   },
 }
 
-/** Roles that Keycloak gives to every user itself. */
+/** Keycloak gives these roles to every user itself. */
 const OF_KEYCLOAK = /^(?:offline_access|uma_authorization|default-roles-.*)$/
 
 /** The roles that svc accepts have these characters. */
@@ -79,6 +63,18 @@ const hashOf = (credential: Values | undefined): string | undefined => {
   if (value.startsWith('$')) return value
   throw unreadableHash(`svc cannot check hashes of ${JSON.stringify(algorithm.slice(0, 40))}.`)
 }
+
+/** Reads an object that is written as a JSON text. */
+const parsedIn = (values: Values, name: string): Values => {
+  try {
+    return valuesOf(JSON.parse(textIn(values, name) ?? '{}'))
+  } catch {
+    return {}
+  }
+}
+
+/** PHC strings have Base64 without padding. */
+const withoutPadding = (base64: string): string => base64.replace(/=+$/, '')
 
 /** Each parameter is a list of one text. */
 const argon2Hash = (parameters: Values, salt: string, hash: string): string => {

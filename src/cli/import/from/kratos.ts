@@ -1,38 +1,27 @@
-import { readJsonObjects } from '../json-objects.ts'
-import type { Format, Loss } from './format.ts'
-import { identitiesOf } from './identities.ts'
-import { usernameField } from './username.ts'
-import { objectsIn, textIn, type Values, valuesOf } from './values.ts'
+import { readJsonObjects } from '../json.ts'
+import { type Format, type Loss, objectsIn, textIn, type Values, valuesOf } from './format.ts'
 
 /**
- * Identities as Kratos' admin API returns them: `GET /admin/identities/{id}?include_credential=password&
+ * Reads identities as Kratos' admin API returns them: `GET /admin/identities/{id}?include_credential=password&
  * include_credential=oidc`, one after another or in an array (its OpenAPI document, schema `identity`).
  */
 export const kratos: Format = {
   read: (chunks) => readJsonObjects(chunks),
-  convert(value, options) {
-    const exported = valuesOf(value)
-    const traits = valuesOf(exported.traits)
-    const credentials = valuesOf(exported.credentials)
-    const { username, losses } = usernameField(textIn(traits, 'username'))
-    const connections = identitiesOf(
-      objectsIn(configOf(credentials, 'oidc').providers).map((account) => ({
+  convert(entry) {
+    const traits = valuesOf(entry.traits)
+    const credentials = valuesOf(entry.credentials)
+    return {
+      id: textIn(entry, 'id'),
+      ...emailOf(traits, objectsIn(entry.verifiable_addresses)),
+      username: textIn(traits, 'username'),
+      disabled: entry.state === 'inactive',
+      createdAt: textIn(entry, 'created_at'),
+      accounts: objectsIn(configOf(credentials, 'oidc').providers).map((account) => ({
         provider: textIn(account, 'provider'),
         subject: textIn(account, 'subject'),
       })),
-      options,
-    )
-    return {
-      user: {
-        id: textIn(exported, 'id'),
-        ...emailOf(traits, objectsIn(exported.verifiable_addresses)),
-        username,
-        disabled: exported.state === 'inactive',
-        created_at: textIn(exported, 'created_at'),
-        identities: connections.identities,
-      },
       hashOf: () => hashOf(textIn(configOf(credentials, 'password'), 'hashed_password')),
-      losses: [...losses, ...connections.losses, ...factorsOf(credentials)],
+      losses: factorsOf(credentials),
     }
   },
 }
@@ -44,11 +33,11 @@ const emailOf = (traits: Values, addresses: Values[]) => {
   const byMail = addresses.filter(({ via }) => via === 'email')
   const email = textIn(traits, 'email') ?? textIn(byMail[0] ?? {}, 'value')
   const address = byMail.find((each) => textIn(each, 'value')?.toLowerCase() === email?.toLowerCase())
-  return { email, email_verified: address?.verified === true }
+  return { email, emailVerified: address?.verified === true }
 }
 
 const factorsOf = (credentials: Values): Loss[] => {
-  // Without include_credential, the type is all there is.
+  // Without include_credential, a credential has no more than its type.
   const has = (...types: string[]) => types.some((type) => credentials[type] !== undefined)
   return [
     ...(has('totp', 'lookup_secret', 'webauthn') ? (['second factors'] as const) : []),

@@ -1,0 +1,124 @@
+import type { Schema } from '../../http/route.ts'
+import { AUDIT_SCHEMAS } from './audit-schemas.ts'
+import { SCHEMAS } from '../schemas.ts'
+
+const TIME = { type: 'string', format: 'date-time', description: 'UTC, with milliseconds and Z' }
+
+const { required, properties } = SCHEMAS.User
+
+/** What the server API answers about users (CONTRACT.md 10.5). */
+const USER_SCHEMAS = {
+  User: {
+    type: 'object',
+    required: [
+      ...required,
+      'email_verified',
+      'updated_at',
+      'last_seen_at',
+      'has_password',
+      'identities',
+      'second_factors',
+      'passkeys',
+    ],
+    properties: {
+      ...properties,
+      email_verified: { type: 'boolean' },
+      updated_at: { ...TIME, description: 'When anything here but `last_seen_at` changed last' },
+      last_seen_at: { ...TIME, type: ['string', 'null'], description: 'null: never' },
+      has_password: { type: 'boolean' },
+      identities: { type: 'array', items: { $ref: '#/components/schemas/Identity' } },
+      second_factors: {
+        type: 'array',
+        items: { type: 'string' },
+        description: '`totp`: one-time codes of an authenticator app',
+      },
+      passkeys: { type: 'integer', minimum: 0, description: 'How many the user has' },
+    },
+  },
+
+  Identity: {
+    type: 'object',
+    required: ['provider', 'issuer', 'subject', 'email'],
+    properties: {
+      provider: { type: 'string', description: 'Its name in the settings' },
+      issuer: { type: 'string' },
+      subject: { type: 'string', description: 'Identifies the user at the issuer' },
+      email: { type: ['string', 'null'], description: 'That of the user there when they were connected' },
+    },
+  },
+
+  CreatedUser: {
+    allOf: [
+      { $ref: '#/components/schemas/User' },
+      { type: 'object', properties: { invite_url: { type: 'string', format: 'uri' } } },
+    ],
+  },
+
+  UserList: {
+    type: 'object',
+    required: ['users', 'next_cursor'],
+    properties: {
+      users: { type: 'array', items: { $ref: '#/components/schemas/User' } },
+      next_cursor: { type: ['string', 'null'], description: 'null at the end' },
+    },
+  },
+
+  Link: {
+    type: 'object',
+    required: ['url', 'expires_at'],
+    properties: { url: { type: 'string', format: 'uri' }, expires_at: TIME },
+  },
+} satisfies Record<string, Schema>
+
+/** The bodies of the responses of the server API, by name, like those of `api/schemas.ts`. */
+export const SCHEMAS_V2 = {
+  Error: {
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'request_id'],
+        properties: {
+          code: { type: 'string', description: 'For programs, such as `conflict`' },
+          message: { type: 'string', description: 'For people; the text may change' },
+          field: { type: 'string', description: 'What the error is about; always there for 409 and 422' },
+          request_id: { type: 'string', description: 'The same as the header X-Request-Id' },
+        },
+      },
+    },
+  },
+
+  Session: {
+    type: 'object',
+    required: ['id', 'user_id', 'created_at', 'last_seen_at', 'expires_at', 'user_agent', 'address'],
+    properties: {
+      id: { type: 'string', format: 'uuid', description: 'The claim `sid` of its access tokens' },
+      user_id: { type: 'string', format: 'uuid' },
+      created_at: { type: 'string', format: 'date-time' },
+      last_seen_at: { type: 'string', format: 'date-time', description: 'When it was last renewed' },
+      expires_at: { type: 'string', format: 'date-time', description: 'When it ends unless it is renewed' },
+      user_agent: { type: 'string' },
+      address: { type: 'string', description: 'The IP address of the client' },
+    },
+  },
+
+  SessionList: {
+    type: 'object',
+    required: ['sessions'],
+    properties: { sessions: { type: 'array', items: { $ref: '#/components/schemas/Session' } } },
+  },
+
+  ...USER_SCHEMAS,
+
+  ...AUDIT_SCHEMAS,
+
+  OpenApiDocument: {
+    type: 'object',
+    required: ['openapi', 'info', 'paths'],
+    properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+  },
+} satisfies Record<string, Schema>
+
+/** A reference to one of the schemas. */
+export const refToV2 = (name: keyof typeof SCHEMAS_V2): Schema => ({ $ref: `#/components/schemas/${name}` })

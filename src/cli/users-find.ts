@@ -1,0 +1,95 @@
+import { InvalidArgumentError } from 'commander'
+import { isUuid } from '../lib/uuid.ts'
+import type { User, UserFilter } from '../accounts/accounts.ts'
+import { command, option } from './command/command.ts'
+import { type Core, requireUser } from './command/with-core.ts'
+import { printJson, printRecord } from './terminal/output.ts'
+import {
+  passkeyNamesOf,
+  shownToJson,
+  USER_COLUMNS,
+  userRecord,
+  userToJson,
+  type AccountDetails,
+} from './user-output.ts'
+
+const parseLimit = (text: string): number => {
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (limit >= 1) return limit
+  throw new InvalidArgumentError('It must be a whole number from 1 to 999999999.')
+}
+
+const parseId = (text: string): string => {
+  const id = text.trim().toLowerCase()
+  if (isUuid(id)) return id
+  throw new InvalidArgumentError('It must be the id of a user, as svc users list shows it.')
+}
+
+export const list = command({
+  text: 'list users, oldest first',
+  examples: [
+    'svc users list',
+    'svc users list --search @example.com --role admin',
+    'svc users list --limit 100 --after 01a1fde0-3668-7ac6-b80c-80fdb35c9a45',
+    'svc users list --json | jq -r ".[] | select(.disabled) | .email"',
+  ],
+  options: {
+    search: option.text('--search <text>', 'only users with this text in email or username, in upper or lower case'),
+    role: option.text('--role <role>', 'only users with this role'),
+    disabled: option.flag('--disabled', 'only disabled users'),
+    limit: option.parsed('--limit <count>', 'maximum number of users', parseLimit),
+    after: option.parsed('--after <id>', 'only users who come after the one with this id', parseId),
+  },
+  run: (call) =>
+    call.withCore(({ core }) => {
+      const { limit = Number.POSITIVE_INFINITY, after = '', ...filter } = call.options
+      const isFiltered = after !== '' || Object.values(filter).some((given) => given !== undefined)
+      return call.list(pagesOf(core, filter, { after, limit }), {
+        columns: USER_COLUMNS,
+        toJson: userToJson,
+        empty: isFiltered ? 'there are no such users' : 'there are no users yet',
+      })
+    }),
+})
+
+const PAGE_SIZE = 500
+
+async function* pagesOf(
+  { users }: Core,
+  filter: UserFilter,
+  { after, limit }: { after: string; limit: number },
+): AsyncGenerator<User[]> {
+  for (let left = limit; left > 0; ) {
+    const page = await users.list({ ...filter, after, limit: Math.min(left, PAGE_SIZE) })
+    yield page
+    const last = page.at(-1)
+    if (!last || page.length < PAGE_SIZE) return
+    after = last.id
+    left -= page.length
+  }
+}
+
+export const show = command({
+  args: '<user>',
+  text: 'show one user',
+  examples: ['svc users show ada@example.com', 'svc users show ada --json'],
+  run: ({ json, withCore }, name: string) =>
+    withCore(async ({ core }) => {
+      const user = await requireUser(core, name)
+      const details = await findDetails(core, user)
+      await (json ? printJson(shownToJson(user, details)) : printRecord(userRecord(user, details)))
+    }),
+})
+
+const findDetails = async (core: Core, { id }: User): Promise<AccountDetails> => {
+  const factors = await core.secondFactors.find(id)
+  const password = await core.users.hasPassword(id)
+  const { count } = await core.sessions.list(id, 1)
+  return {
+    sessions: count,
+    password,
+    identities: await core.oauth.listIdentities(id, password),
+    passkeyNames: factors.passkeys > 0 ? await passkeyNamesOf(core, id) : [],
+    factors,
+  }
+}

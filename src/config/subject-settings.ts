@@ -1,0 +1,76 @@
+import { loginAudience } from '../lib/audience.ts'
+import { appNameOf, type Config, defaultBaseUrl } from './config.ts'
+import { foreignHashBytes } from './hash-cost.ts'
+
+const webhookSettings = (config: Config) => {
+  const { webhookUrl: url, webhookSecret: secret } = config
+  if (!url || !secret) return undefined
+  return {
+    url,
+    secret,
+    previousSecret: config.previousWebhookSecret,
+    enabledEvents: config.webhookEvents,
+    timeoutMs: config.webhookTimeoutMs,
+    maxAttempts: config.webhookMaxAttempts,
+  }
+}
+
+const mailSettings = (config: Config, baseUrl: string) => {
+  const { smtp: server, mailFrom: from, mailTimeoutMs: timeoutMs, accentColor, supportUrl, passwords } = config
+  if (!server || !from) return undefined
+  const branding = { appName: appNameOf(config, baseUrl), accentColor, baseUrl, supportUrl, passwords }
+  return { server, from, timeoutMs, branding }
+}
+
+/** Tells each subject of the domain its settings, under the names that the subject has for them. */
+export const settingsOfSubjects = (config: Config) => {
+  const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
+  const appName = appNameOf(config, baseUrl)
+  const acceptsCodes = config.secondFactor !== 'off'
+  const acceptsPasskeys = config.relyingPartyId !== undefined
+  return {
+    baseUrl,
+    audit: { retentionMs: config.auditRetentionMs, isLogged: config.auditLog },
+    keys: { accessTokenLifetimeMs: config.accessTokenLifetimeMs },
+    tokens: { issuer: baseUrl, audiences: config.audiences },
+    sessions: {
+      defaultAudience: loginAudience(config.audiences),
+      lifetimes: {
+        accessTokenMs: config.accessTokenLifetimeMs,
+        sessionMs: config.sessionLifetimeMs,
+        idleMs: config.sessionIdleMs,
+        graceMs: config.refreshGraceMs,
+      },
+    },
+    browsers: { trustMs: config.trustedBrowserMs },
+    limits: { enabled: config.rateLimit },
+    webhooks: { settings: webhookSettings(config), retentionMs: config.webhookRetentionMs },
+    mail: { settings: mailSettings(config, baseUrl) },
+    notices: { tellsOfNewBrowsers: config.mailNotices, usernames: config.usernames },
+    links: {
+      lifetimes: { resetMs: config.resetTtlMs, verifyMs: config.verifyTtlMs, inviteMs: config.inviteTtlMs },
+      acceptsPasswords: config.passwords,
+      mode: config.emailVerification,
+    },
+    passwords: {
+      atOnce: config.hashesAtOnce,
+      waiting: config.hashQueue,
+      cost: config.argon2,
+      foreignBytes: foreignHashBytes(),
+    },
+    oauth: {
+      providers: config.oauthProviders,
+      signupOpen: config.signup !== 'off',
+      timeoutMs: config.oauthTimeoutMs,
+    },
+    factors: { acceptsCodes, acceptsPasskeys },
+    secondFactors: {
+      appName,
+      acceptsCodes,
+      isRequired: config.secondFactor === 'required',
+      rateLimit: config.rateLimit,
+    },
+    passkeys: { relyingParty: { id: config.relyingPartyId ?? '', name: appName } },
+    directory: { acceptsPasswords: config.passwords, accepts: { codes: acceptsCodes, passkeys: acceptsPasskeys } },
+  }
+}

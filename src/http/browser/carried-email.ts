@@ -1,8 +1,0 @@
-import { readEmail } from '../../lib/email-address.ts'
-import type { RequestContext } from '../request-context.ts'
-
-/**
- * The email in the query, from a link that carries what was typed on the page before; empty where it is no address, so
- * that a link of another site puts no words of its own into our forms.
- */
-export const carriedEmail = ({ query }: RequestContext): string => readEmail(query.get('email') ?? '')?.shown ?? ''

@@ -1,7 +1,0 @@
-import type { PageDeps, RouteDeps } from '../deps.ts'
-
-/** What handlers of pages are given, once the pages are loaded. */
-export const withPages = async <T extends RouteDeps>(deps: T): Promise<T & PageDeps> => ({
-  ...deps,
-  pages: await deps.loadPages(),
-})

@@ -1,0 +1,136 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
+import { knownDevice } from '../lib/device.ts'
+import type { Email } from '../lib/email-address.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
+import type { Message } from '../mail/message.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { isEmailTaken } from '../accounts/email-store.ts'
+import { findUserByEmail, requireUserById } from '../accounts/user-store.ts'
+import { isOwnAlready } from '../accounts/fields.ts'
+import type { Link } from './link.ts'
+import { findLiveLinks } from './link-store.ts'
+import type { Links } from './issued-links.ts'
+import type { MailLimits } from './mail-limits.ts'
+import type { UndoLinks } from './undo-links.ts'
+
+/** A device is named at the beginning of its user agent, which may be as long as a header. */
+const KEPT_CHARACTERS = 400
+
+/** A signed-in user, who asks for a change. */
+interface Asker {
+  userId: string
+  sessionId: string
+}
+
+/** Their request. */
+interface NewRequest {
+  email: Email
+  /** Recognises the browser when the link is opened: elsewhere a press confirms nothing. */
+  browser: string
+}
+
+/**
+ * Changes of address that users ask for. Nothing changes before the link in the message to the new address is followed.
+ */
+export interface EmailChangeRequests {
+  /**
+   * Sends a link to the new address, in place of an earlier one. Whether it has an account is not looked up, so that the
+   * response tells nothing. Past the limits nothing is sent, an earlier link stays, and the response is the same.
+   * `forbidden` unless the user has authenticated recently; `unprocessable` when it is the account's own address.
+   */
+  ask(asker: Asker, request: NewRequest, caller: Caller): Promise<void>
+  /** Ends the request; its link dies. */
+  cancel(asker: Asker, caller: Caller): Promise<void>
+  /** The address that waits to be confirmed. */
+  findRequested(userId: string): Promise<string | undefined>
+  /** In the background: the message for a request; undefined when there is nothing to send. */
+  prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
+}
+
+export interface EmailChangeRequestsDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
+  db: Database
+  clock: Clock
+  mail: Mail
+  links: Links
+  limits: MailLimits
+  undoLinks: UndoLinks
+  recordEvent: RecordEvent
+  baseUrl: string
+  /** How long a new address can be confirmed. */
+  lifetimeMs: number
+}
+
+export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailChangeRequests => {
+  const { db, clock, mail, links, limits, undoLinks, recordEvent, baseUrl, lifetimeMs } = deps
+
+  /**
+   * Whether the limits allow a message. That of a day counts for every address: whether an account has proved it is not
+   * looked up.
+   */
+  const mayMail = async (transaction: Transaction, userId: string, emailLower: string, network: string | undefined) =>
+    (await limits.mayAsk(transaction, { purpose: 'new_email', emailLower, network, userId })) &&
+    limits.mayMailUnverified(transaction, 'new_email', emailLower)
+
+  /** The link is made at once, so that a request for an address with an account waits like any other. */
+  const createLink = async (transaction: Transaction, userId: string, { email, browser }: NewRequest) => {
+    const { lower, shown } = email
+    const which = { purpose: 'new_email', userId, emailLower: lower } as const
+    await links.replace(transaction, which)
+    const createdAtMs = await undoLinks.timeOfRequest(transaction, userId)
+    return links.create(transaction, { ...which, details: { email: shown, browser }, lifetimeMs, createdAtMs })
+  }
+
+  const findWaiting = async (queries: Queries, userId: string): Promise<Link | undefined> =>
+    (await findLiveLinks(queries, { purpose: 'new_email', userId, emailLower: '' }, clock.now()))[0]
+
+  const messageFor = async (transaction: Transaction, request: MailRequest): Promise<Message> => {
+    const emailLower = request.to.toLowerCase()
+    const isTaken = await isEmailTaken(transaction, emailLower, clock.now(), request.details.userId)
+    const hasAccount = isTaken && (await findUserByEmail(transaction, emailLower)) !== undefined
+    const { token, askedAt, userAgent = '' } = request.details
+    const about = { email: request.to, occurredAtMs: Number(askedAt), device: knownDevice(userAgent) }
+    if (isTaken) return { kind: hasAccount ? 'email_taken' : 'email_reserved', ...about }
+    const url = `${baseUrl}/auth/email/verify?token=${token}`
+    return { kind: 'new_email', ...about, url, expiresAtMs: request.expiresAtMs }
+  }
+
+  return {
+    ask: ({ userId, sessionId }, { email, browser }, caller) =>
+      db.inTransaction(async (transaction) => {
+        await deps.requireRecentAuthentication(transaction, sessionId, userId)
+        const user = await requireUserById(transaction, userId)
+        if (user.emailLower === email.lower) throw isOwnAlready()
+        const { network, device } = caller
+        const isMailed = await mayMail(transaction, userId, email.lower, network)
+        await recordEvent(transaction, { type: 'email.change_requested', userId, sessionId }, caller)
+        // A link that was sent stays good. Where none was, the page shows the request as if one were.
+        if (!isMailed && (await findWaiting(transaction, userId))) return
+        const { link, token } = await createLink(transaction, userId, { email, browser })
+        if (!isMailed) return
+        const { id: linkId, createdAtMs: askedAtMs, expiresAtMs } = link
+        const userAgent = device?.userAgent.slice(0, KEPT_CHARACTERS)
+        const details = { userId, linkId, token, askedAt: String(askedAtMs), userAgent }
+        await mail.request(transaction, { purpose: 'new_email', to: email.shown, details, expiresAtMs })
+        await undoLinks.sendAtRequest(transaction, { user, newEmail: email.shown, askedAtMs, device }, lifetimeMs)
+      }),
+
+    cancel: ({ userId, sessionId }, caller) =>
+      db.inTransaction(async (transaction) => {
+        await deps.requireSession(transaction, sessionId, userId)
+        const ended = await links.replace(transaction, { purpose: 'new_email', userId, emailLower: '' })
+        if (ended > 0) await recordEvent(transaction, { type: 'email.change_cancelled', userId, sessionId }, caller)
+      }),
+
+    findRequested: async (userId) => (await findWaiting(db, userId))?.details.email,
+
+    async prepare(transaction, request) {
+      const { to, expiresAtMs, details } = request
+      const { userId, linkId = '' } = details
+      if (!(await links.isLive(linkId, transaction))) return undefined
+      return { to, userId, message: await messageFor(transaction, request), linkId, expiresAtMs }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import type { Caller } from '../lib/caller.ts'
+import type { Change } from '../accounts/change.ts'
+import { deleteEndedReservations } from '../accounts/email-store.ts'
+import { orEmailTaken } from '../accounts/fields.ts'
+import { lockUserToChange, requireUserById } from '../accounts/user-store.ts'
+import type { Database } from '../storage/database.ts'
+import { emailOfLink, type Link } from './link.ts'
+import type { Links } from './issued-links.ts'
+
+/** Changes of address that a link to the new address confirms. */
+export interface EmailChanges {
+  /** The address of the account, and the one that it gets when the link is confirmed. */
+  describe(link: Link): Promise<{ email: string; newEmail: string }>
+  /** `gone` when the link is no longer good, `conflict` when another account has the address by now. */
+  confirm(link: Link, caller: Caller): Promise<void>
+  /** Cleanup: deletes reservations of old addresses that have ended; resolves to how many. */
+  deleteEndedReservations(nowMs: number): Promise<number>
+}
+
+export interface EmailChangesDeps {
+  db: Database
+  links: Links
+  change: Change
+}
+
+export const createEmailChanges = ({ db, links, change }: EmailChangesDeps): EmailChanges => ({
+  async describe(link) {
+    const { email } = await requireUserById(db, link.userId ?? '')
+    return { email, newEmail: emailOfLink(link).shown }
+  },
+
+  confirm: (link, caller) =>
+    orEmailTaken(() =>
+      db.inTransaction(async (transaction) => {
+        const { userId = '', createdAtMs: askedAtMs } = link
+        await lockUserToChange(transaction, userId)
+        await links.use(transaction, link)
+        const changes = { email: emailOfLink(link), emailVerified: true }
+        await change(transaction, userId, changes, { by: 'confirmation', askedAtMs, caller })
+      }),
+    ),
+
+  deleteEndedReservations: (nowMs) => deleteEndedReservations(db, nowMs),
+})

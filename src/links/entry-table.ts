@@ -1,0 +1,167 @@
+import type { Change } from '../accounts/change.ts'
+import { orEmailTaken } from '../accounts/fields.ts'
+import type { Ownership } from '../accounts/ownership.ts'
+import type { Caller } from '../lib/caller.ts'
+import type { Email } from '../lib/email-address.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Proof } from '../sign-in/amr.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { findUserById, lockUser, lockUserToChange, requireUserById, type UserRecord } from '../accounts/user-store.ts'
+import type { Links } from './issued-links.ts'
+import { DeadLinkError, emailOfLink, type EntryPurpose, type Link } from './link.ts'
+import { type AskedFactor, type FindAsked, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
+
+/** A user chooses an account at a provider, or a new passkey, in place of a password. */
+export interface Connectable {
+  /** A new passkey proves nothing yet: the link stands for a password. */
+  proof: Extract<Proof, 'link' | 'provider' | 'provider_with_factor'>
+  /** The provider's name in the settings, or `passkey`: for the record. */
+  method: string
+  provider?: string | undefined
+  /** Undefined where the provider has verified none. */
+  verifiedEmail: Email | undefined
+  /** Connects it to a user whose row the transaction has locked; `conflict` where another user has it. */
+  connect(transaction: Transaction, userId: string): Promise<void>
+}
+
+/** An entry whose choice was checked. */
+interface EntryChange {
+  link: Link
+  user: UserRecord
+  isOwnSession: boolean
+  factor: ProvedFactor | undefined
+  /** The record names the way in which the user signs in from now on. */
+  method: string
+  /** Undefined: the account has no password afterwards, since nobody has proved to know it. */
+  passwordHash?: string | undefined
+  username?: string | undefined
+  caller: Caller
+}
+
+/** The rules of the links of one purpose. */
+interface EntryRow {
+  requireAccount(link: Link): Promise<UserRecord>
+  findAsked(link: Link, user: UserRecord, isOwnSession: boolean): AskedFactor | undefined
+  /** Refuses what cannot be chosen in place of a password. */
+  requireConnectable?(link: Link, user: UserRecord, chosen: Connectable): void
+  /** Uses the link up, and changes the account. */
+  change(transaction: Transaction, change: EntryChange): Promise<void>
+  /** Whether a session may start, once the change is made. */
+  isStillValid(link: Link, queries: Queries): Promise<boolean>
+}
+
+export interface EntryTableDeps extends Pick<Ownership, 'enterInvited' | 'reclaim'> {
+  db: Database
+  clock: Clock
+  links: Links
+  change: Change
+  findAsked: FindAsked
+  /** Lets logins of the account begin to count from zero. */
+  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
+}
+
+/** THE table of the links by which a user enters an account: what each changes and ends, and what it asks for first. */
+export const createEntryTable = (deps: EntryTableDeps): Record<EntryPurpose, EntryRow> => ({
+  reset: resetRow(deps),
+  undo: undoRow(deps),
+  invite: inviteRow(deps),
+})
+
+/** A new password. The first proof of an unverified address gives the account to the owner of the address. */
+const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: EntryTableDeps): EntryRow => {
+  const changeAccount = async (transaction: Transaction, entry: EntryChange): Promise<void> => {
+    const { user, link, isOwnSession, factor, passwordHash, method: signsInWith, caller } = entry
+    const { id: userId, emailLower } = user
+    const cause = { by: 'reclaim_by_reset', method: 'link', signsInWith } as const
+    const proved = { userId, emailLower, passwordHash, caller }
+    if (canReclaim(link, isOwnSession) && (await reclaim(transaction, proved, cause))) return
+    await useFactor(transaction, findAsked, { userId }, factor)
+    const changes = { passwordHash: passwordHash ?? null, emailVerified: provesEmail(link) || undefined }
+    await change(transaction, userId, changes, { by: 'reset', signsInWith, caller })
+  }
+
+  return {
+    async requireAccount(link) {
+      const user = await findUserById(db, link.userId ?? '')
+      if (!isAccountOf(user, link)) throw new DeadLinkError('reset', 'ended')
+      return user
+    },
+
+    findAsked: (link, { id: userId, emailVerifiedAtMs }, isOwnSession) =>
+      emailVerifiedAtMs === undefined && canReclaim(link, isOwnSession) ? undefined : { userId },
+
+    async change(transaction, entry) {
+      const { link, user, passwordHash } = entry
+      await links.use(transaction, link)
+      await changeAccount(transaction, entry)
+      if (passwordHash !== undefined) await unlockLogins(transaction, { emailLower: user.emailLower, userId: user.id })
+    },
+
+    isStillValid: async (link, queries) => isAccountOf(await lockUser(queries, link.userId ?? ''), link),
+  }
+}
+
+/** The address that the account had when the link was made. What was added since the change was asked for goes. */
+const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => ({
+  requireAccount: ({ userId = '' }) => requireUserById(db, userId),
+  findAsked: (link) => askedBy(link),
+
+  change: (transaction, { link, factor, passwordHash = null, method: signsInWith, caller }) =>
+    orEmailTaken(async () => {
+      const { userId = '', details } = link
+      await lockUserToChange(transaction, userId)
+      await links.use(transaction, link)
+      await useFactor(transaction, findAsked, askedBy(link), factor)
+      // Before the change of address is made, this is the address that the account has.
+      const email = emailOfLink(link)
+      const changes = { email, emailVerified: true, verifiedAtMs: Number(details.verifiedAt), passwordHash }
+      await change(transaction, userId, changes, { by: 'undo', sinceMs: askedAtOf(link), signsInWith, caller })
+    }),
+
+  // Not while the account is disabled.
+  isStillValid: async ({ userId = '' }, queries) => (await lockUser(queries, userId))?.disabled === false,
+})
+
+/** An account that an operator has made, and that nobody has entered. It has no second factor yet. */
+const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
+  async requireAccount(link) {
+    const user = await findUserById(db, link.userId ?? '')
+    if (!isAccountOf(user, link) || user.invitedAtMs === undefined) throw new DeadLinkError('invite', 'ended')
+    return user
+  },
+
+  findAsked: () => undefined,
+
+  requireConnectable({ emailLower }, { email }, { verifiedEmail }) {
+    if (verifiedEmail?.lower === emailLower) return
+    throw new AppError('forbidden', `This invitation is for ${email}.`, { reason: 'other_email', values: [email] })
+  },
+
+  async change(transaction, { link, user: { id: userId }, passwordHash, username, caller }) {
+    // Before the link: whatever ends links locks the user first.
+    await lockUserToChange(transaction, userId)
+    await links.use(transaction, link)
+    const { emailLower } = link
+    if (!(await enterInvited(transaction, { userId, emailLower, passwordHash, username, caller })))
+      throw new DeadLinkError('invite', 'ended')
+  },
+
+  // The change checks the account in the same transaction, and says what is wrong.
+  isStillValid: async () => true,
+})
+
+/** Whether the link can have come by the account's mail alone. */
+const provesEmail = ({ details }: Link): boolean => details.provesEmail !== 'no'
+
+/** Whether the proof of an unverified address reclaims the account. */
+const canReclaim = (link: Link, isOwnSession: boolean): boolean => provesEmail(link) && !isOwnSession
+
+/** A link is good for the account as it was when it was made: with its address, and not disabled. */
+const isAccountOf = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
+  user !== undefined && !user.disabled && user.emailLower === emailLower
+
+const askedAtOf = ({ details }: Link): number => Number(details.askedAt)
+
+/** Only what was there before the change was asked for. */
+const askedBy = (link: Link): AskedFactor => ({ userId: link.userId ?? '', madeBeforeMs: askedAtOf(link) })

@@ -1,0 +1,108 @@
+import type { Caller } from '../lib/caller.ts'
+import { checkAllInTurn } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import { amrOf, authenticatedBy } from '../sign-in/amr.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
+import type { Passwords } from '../accounts/passwords/passwords.ts'
+import { findUserById, type UserRecord } from '../accounts/user-store.ts'
+import { requireUsername } from '../accounts/fields.ts'
+import { type Connectable, createEntryTable, type EntryTableDeps } from './entry-table.ts'
+import type { EntryPurpose, Link } from './link.ts'
+import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
+
+export interface LinkEntry {
+  /** Live when it was read. */
+  link: Link
+  /** The user signs in with this from now on. With an empty `username`, that of the account stays. */
+  chosen: { password: string; username?: string | undefined } | Connectable
+  /** Whether the browser has a session of the account: then the proof of an unverified address is no take-over. */
+  isOwnSession: boolean
+  /** The second factor that was proved, where the account has one. */
+  factor: ProvedFactor | undefined
+  caller: Caller
+}
+
+/** An entry that was checked. Nothing was changed yet. */
+export interface CheckedEntry {
+  grant: SignInGrant
+  /** Uses the link up, and changes the account; a `DeadLinkError` when another request was first. */
+  apply: (transaction: Transaction) => Promise<void>
+}
+
+/** The way into an account by a link to a new password, a link that puts an address back, and an invitation. */
+export interface Entries {
+  /** The account of a live link; a `DeadLinkError` when it is not the one any more that the link was made for. */
+  requireAccount(link: Link): Promise<UserRecord>
+  /** Finds the second factor that must be proved before anything changes; undefined: none is asked for. */
+  findAsked(entered: Pick<LinkEntry, 'link' | 'isOwnSession'>): Promise<AskedFactor | undefined>
+  /**
+   * Whether a link that puts an address back waits: the account is disabled. An operator may have disabled it because of
+   * a thief, who can have a link like this one, and only the operator can tell the two apart.
+   */
+  waits(link: Link): Promise<boolean>
+  /**
+   * Checks and hashes a new password, or what is chosen in its place; `unprocessable` when it breaks a rule, `forbidden`
+   * for an invitation whose address the provider has not verified: then the link stays good.
+   */
+  check(entry: LinkEntry): Promise<CheckedEntry>
+}
+
+export interface EntriesDeps extends EntryTableDeps {
+  clock: Clock
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
+}
+
+export const createEntries = (deps: EntriesDeps): Entries => {
+  const { db, clock, passwords, requireGoodPassword } = deps
+  const table = createEntryTable(deps)
+  const rowOf = ({ purpose }: Link) => table[purpose as EntryPurpose]
+
+  const checkChosen = async ({ link, chosen, caller }: LinkEntry, user: UserRecord) => {
+    if (!('password' in chosen)) {
+      rowOf(link).requireConnectable?.(link, user, chosen)
+      return { method: chosen.method }
+    }
+    const { email = user.email } = link.details
+    const checked = await checkAllInTurn({
+      username: () => (chosen.username ? requireUsername(chosen.username) : undefined),
+      password: () => requireGoodPassword(chosen.password, [email, chosen.username || user.username]),
+    })
+    const passwordHash = await passwords.hash(checked.password, caller)
+    return { method: 'password', passwordHash, username: checked.username }
+  }
+
+  return {
+    requireAccount: async (link) => rowOf(link).requireAccount(link),
+
+    async findAsked({ link, isOwnSession }) {
+      const row = rowOf(link)
+      return row.findAsked(link, await row.requireAccount(link), isOwnSession)
+    },
+
+    waits: async ({ userId = '' }) => (await findUserById(db, userId))?.disabled === true,
+
+    async check(entry) {
+      const { link, chosen, factor } = entry
+      const row = rowOf(link)
+      const user = await row.requireAccount(link)
+      const checked = await checkChosen(entry, user)
+      const instead = 'password' in chosen ? undefined : chosen
+      const first = { amr: amrOf(instead?.proof ?? 'password'), authenticatedAtMs: clock.now() }
+      return {
+        grant: {
+          userId: user.id,
+          ...authenticatedBy(first, factor, 'enter'),
+          provider: instead?.provider,
+          isStillValid: (queries) => row.isStillValid(link, queries),
+        },
+        async apply(transaction) {
+          await row.change(transaction, { ...entry, ...checked, user })
+          await instead?.connect(transaction, user.id)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,163 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
+import type { Email } from '../lib/email-address.ts'
+import { AppError, checkAll } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail } from '../mail/mail.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import type { Ownership } from '../accounts/ownership.ts'
+import {
+  findUserByEmail,
+  findUserById,
+  lockUserToChange,
+  requireUserById,
+  type UserRecord,
+} from '../accounts/user-store.ts'
+import type { Users } from '../accounts/accounts.ts'
+import type { Links } from './issued-links.ts'
+import { requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
+
+/** Whom an operator invites. */
+export interface NewInvitation {
+  email: string
+  /** Made from the email when left out. */
+  username?: string | undefined
+  /** The user keeps them. Left out for an account that was invited before: its roles stay. */
+  roles?: string[] | undefined
+  /** Whether the link is sent by mail. */
+  isMailed: boolean
+}
+
+/** The same, checked. */
+export interface CheckedInvitation {
+  email: Email
+  username: string | undefined
+  roles: string[] | undefined
+}
+
+/** `unprocessable` for each field that breaks a rule. */
+export const requireInvitation = ({ email, username, roles }: NewInvitation): CheckedInvitation =>
+  checkAll({
+    email: () => requireEmail(email),
+    username: () => (username === undefined ? undefined : requireUsername(username)),
+    roles: () => roles && requireRoles(roles),
+  })
+
+/** Operators invite users. */
+export interface Invite {
+  /** `unprocessable` for a bad field, `conflict` for an account that cannot be invited. */
+  invite(invitation: NewInvitation): Promise<Invited>
+  /**
+   * A link for an account that an operator has made, in the transaction of the caller; not mailed. The user of the link
+   * goes on to `returnTo`. `conflict` for an account that anybody has entered, and for a disabled one.
+   */
+  inviteIn(transaction: Transaction, userId: string, returnTo: string | undefined, caller: Caller): Promise<Invited>
+}
+
+/** An account that waits for its user. */
+interface Invited {
+  userId: string
+  /** The whole address of the link. */
+  url: string
+  expiresAtMs: number
+}
+
+export interface InviteDeps {
+  db: Database
+  clock: Clock
+  baseUrl: string
+  users: Pick<Users, 'createInvited'>
+  mail: Mail
+  links: Links
+  makeInvited: Ownership['makeInvited']
+  recordEvent: RecordEvent
+  /** `SVC_INVITE_TTL` */
+  lifetimeMs: number
+}
+
+type Account = Pick<UserRecord, 'id' | 'emailLower'>
+
+/** How often a signup with the same address at the same moment may get in the way. */
+const MAX_TRIES = 3
+
+/**
+ * Makes an account for the owner of an address, and a link by which they enter it. An account that was invited before
+ * and not entered yet gets one more link. One that a user made with this address, and never proved it, becomes the
+ * invited account: nothing of that user lets them back in. `conflict` for any other account.
+ */
+export const createInvite = (deps: InviteDeps): Invite => {
+  const { db, clock, baseUrl, mail, links, recordEvent, lifetimeMs } = deps
+
+  const createLink = async (transaction: Transaction, user: Account, returnTo?: string, caller?: Caller) => {
+    const { id: userId, emailLower } = user
+    await recordEvent(transaction, { type: 'user.invited', userId }, caller)
+    const newLink = { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs } as const
+    const { link, token } = await links.create(transaction, newLink)
+    return { link, url: `${baseUrl}/auth/invite?token=${token}` }
+  }
+
+  const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {
+    const { link, url } = await createLink(transaction, { id: userId, emailLower: lower })
+    const { expiresAtMs } = link
+    const message = { kind: 'invite', email: shown, occurredAtMs: clock.now(), url, expiresAtMs } as const
+    if (isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
+    return { userId, url, expiresAtMs }
+  }
+
+  const createAccount = async (
+    { email, username, roles = [] }: CheckedInvitation,
+    isMailed: boolean,
+  ): Promise<Invited> => {
+    let invited: Invited | undefined
+    await deps.users.createInvited({ email, username, roles }, async (transaction, userId) => {
+      invited = await writeLink(transaction, userId, email, isMailed)
+    })
+    if (!invited) throw new AppError('internal_error', 'The account has no link.')
+    return invited
+  }
+
+  const inviteExisting = ({ id }: UserRecord, { email, username, roles }: CheckedInvitation, isMailed: boolean) =>
+    db.inTransaction(async (transaction) => {
+      await lockUserToChange(transaction, id)
+      const user = await findUserById(transaction, id)
+      if (user?.emailLower !== email.lower) throw accountChanged()
+      await deps.makeInvited(transaction, user, { username, roles })
+      return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, isMailed)
+    })
+
+  const invite: Invite['invite'] = async (invitation) => {
+    const { isMailed } = invitation
+    const checked = requireInvitation(invitation)
+    for (let tries = 1; ; tries += 1) {
+      const existing = await findUserByEmail(db, checked.email.lower)
+      try {
+        return await (existing ? inviteExisting(existing, checked, isMailed) : createAccount(checked, isMailed))
+      } catch (error) {
+        if (!isEmailTaken(error) || tries === MAX_TRIES) throw error
+      }
+    }
+  }
+
+  return {
+    invite,
+
+    async inviteIn(transaction, userId, returnTo, caller) {
+      await lockUserToChange(transaction, userId)
+      const user = await requireUserById(transaction, userId)
+      if (user.disabled) throw notInvitable('disabled', 'The account is disabled: enable it first.')
+      if (user.invitedAtMs === undefined)
+        throw notInvitable('entered', 'The account was entered already: it needs no invitation.')
+      const { link, url } = await createLink(transaction, user, returnTo, caller)
+      return { userId, url, expiresAtMs: link.expiresAtMs }
+    },
+  }
+}
+
+/** The same refusal as for a signup that was first: the next try finds what there is now. */
+const accountChanged = (): AppError =>
+  new AppError('conflict', 'The account has changed at this moment: try again.', { reason: 'email_taken' })
+
+const notInvitable = (reason: string, message: string): AppError =>
+  new AppError('conflict', message, { field: 'purpose', reason })
+
+const isEmailTaken = (error: unknown): boolean => error instanceof AppError && error.reason === 'email_taken'

@@ -1,0 +1,126 @@
+import { columnsOf, insertRow, type Queries, type TableRow } from '../storage/database.ts'
+import type { Link, LinkEnd, LinkPurpose } from './link.ts'
+
+type LinkRow = Omit<TableRow<'links'>, 'token_hash' | 'ended_at'> & { purpose: LinkPurpose; ended_by: LinkEnd | null }
+
+const COLUMNS = columnsOf('links', 'token_hash', 'ended_at')
+
+const toLink = (row: LinkRow): Link => ({
+  id: row.id,
+  purpose: row.purpose,
+  userId: row.user_id ?? undefined,
+  emailLower: row.email_lower,
+  details: JSON.parse(row.details) as Link['details'],
+  createdAtMs: row.created_at,
+  expiresAtMs: row.expires_at,
+})
+
+export const insertLink = (db: Queries, link: Link, tokenHash: string): Promise<number> =>
+  insertRow(db, 'links', {
+    id: link.id,
+    token_hash: tokenHash,
+    purpose: link.purpose,
+    user_id: link.userId ?? null,
+    email_lower: link.emailLower,
+    details: JSON.stringify(link.details),
+    created_at: link.createdAtMs,
+    expires_at: link.expiresAtMs,
+  })
+
+/** A link in any state. */
+export const findLink = async (
+  db: Queries,
+  tokenHash: string,
+): Promise<{ link: Link; endedBy: LinkEnd | undefined } | undefined> => {
+  const row = await db.get<LinkRow>(`SELECT ${COLUMNS} FROM links WHERE token_hash = ?`, tokenHash)
+  return row && { link: toLink(row), endedBy: row.ended_by ?? undefined }
+}
+
+/** Why a link is over that is no longer live; undefined when its time is over. */
+export const findLinkEnd = async (db: Queries, id: string): Promise<LinkEnd | undefined> =>
+  (await db.get<Pick<LinkRow, 'ended_by'>>('SELECT ended_by FROM links WHERE id = ?', id))?.ended_by ?? undefined
+
+/** Live links of one purpose, the newest first. A signup that waits has no user, and is found by its address. */
+export const findLiveLinks = async (
+  db: Queries,
+  { purpose, userId, emailLower }: Pick<Link, 'purpose' | 'userId' | 'emailLower'>,
+  nowMs: number,
+): Promise<Link[]> => {
+  const rows = await db.all<LinkRow>(
+    `SELECT ${COLUMNS} FROM links
+     WHERE ${userId === undefined ? 'email_lower = ? AND user_id IS NULL' : 'user_id = ?'} AND purpose = ?
+       AND ended_at IS NULL AND expires_at > ? ORDER BY id DESC`,
+    userId ?? emailLower,
+    purpose,
+    nowMs,
+  )
+  return rows.map(toLink)
+}
+
+/** 0 when the link is no longer live: it was used by another request, ended or expired. */
+export const endLink = (db: Queries, id: string, endedBy: LinkEnd, nowMs: number): Promise<number> =>
+  db.run(
+    'UPDATE links SET ended_at = ?, ended_by = ? WHERE id = ? AND ended_at IS NULL AND expires_at > ?',
+    nowMs,
+    endedBy,
+    id,
+    nowMs,
+  )
+
+/**
+ * Ends the links of a user, but for those of the kept purposes; those that undo a change of address only where they were
+ * made at `undoSinceMs` or later. Undefined: none of these.
+ */
+export const endLinksOfUser = (
+  db: Queries,
+  which: { userId: string; undoSinceMs: number | undefined; kept: readonly LinkPurpose[]; nowMs: number },
+): Promise<number> =>
+  db.run(
+    `UPDATE links SET ended_at = ?, ended_by = 'ended'
+     WHERE user_id = ? AND ended_at IS NULL AND (purpose <> 'undo' OR created_at >= ?)
+       AND purpose NOT IN (${['', ...which.kept].map(() => '?').join(', ')})`,
+    which.nowMs,
+    which.userId,
+    which.undoSinceMs ?? Number.MAX_SAFE_INTEGER,
+    '',
+    ...which.kept,
+  )
+
+/** Whether a link of one purpose, which this browser has asked for, was used at `sinceMs` or later. */
+export const hasUsedLink = async (
+  db: Queries,
+  which: { userId: string; purpose: LinkPurpose; browser: string; sinceMs: number },
+): Promise<boolean> => {
+  const rows = await db.all<Pick<LinkRow, 'details'>>(
+    `SELECT details FROM links WHERE user_id = ? AND purpose = ? AND ended_by = 'used' AND ended_at >= ?`,
+    which.userId,
+    which.purpose,
+    which.sinceMs,
+  )
+  return rows.some(({ details }) => (JSON.parse(details) as Link['details']).browser === which.browser)
+}
+
+/** The links that undo a change of address of a user are good until this time at most. */
+export const shortenUndoLinks = (db: Queries, userId: string, untilMs: number): Promise<number> =>
+  db.run(
+    `UPDATE links SET expires_at = ? WHERE user_id = ? AND purpose = 'undo' AND ended_at IS NULL AND expires_at > ?`,
+    untilMs,
+    userId,
+    untilMs,
+  )
+
+/** Whether a message with this link is still worth sending. */
+export const isLinkLive = async (db: Queries, id: string, nowMs: number): Promise<boolean> =>
+  (await db.get(
+    'SELECT id FROM links WHERE id = ? AND ended_at IS NULL AND expires_at > COALESCE(server_time(), ?)',
+    id,
+    nowMs,
+  )) !== undefined
+
+/** Cleanup: deletes at most `limit` links that expired before a time; resolves to how many. */
+export const deleteLinksExpiredBefore = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
+  db.run(
+    'DELETE FROM links WHERE id IN (SELECT id FROM links WHERE expires_at < ? ORDER BY expires_at LIMIT ?)',
+    beforeMs,
+    limit,
+  )

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { type Email, readEmail } from '../lib/email-address.ts'
+import { AppError } from '../lib/errors.ts'
+
+/** A link is good for one purpose, and refused everywhere else. */
+export type LinkPurpose =
+  | 'reset'
+  | 'verify'
+  | 'signup'
+  | 'new_email'
+  | 'undo'
+  | 'invite'
+  | 'first_factor'
+  | NotMePurpose
+
+/** "This wasn't me", by what the notice is about; `not_me` is about a provider. */
+export const NOT_ME_PURPOSES = ['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const
+export type NotMePurpose = (typeof NOT_ME_PURPOSES)[number]
+
+/** The links by which a user enters an account, and chooses what they sign in with from now on. */
+const ENTRY_PURPOSES = ['reset', 'undo', 'invite'] as const satisfies LinkPurpose[]
+export type EntryPurpose = (typeof ENTRY_PURPOSES)[number]
+
+export const isEntryPurpose = (text: string | undefined): text is EntryPurpose =>
+  ENTRY_PURPOSES.some((purpose) => purpose === text)
+
+/** The event in the log of a user who has entered by a link. */
+export const ENTRY_EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const
+
+/** Why a link is no longer good: it was used, a newer one took its place, or an event ended it. */
+export type LinkEnd = 'used' | 'replaced' | 'ended'
+
+/** A link that was handed out. Times in milliseconds since 1970. */
+export interface Link {
+  /** UUID of version 7, so that ids are in order of creation. */
+  id: string
+  purpose: LinkPurpose
+  /** Undefined for a signup that waits for its confirmation. */
+  userId: string | undefined
+  /** The address that the link is about, in the form that is compared. */
+  emailLower: string
+  /** The values that the purpose needs. */
+  details: Record<string, string | undefined>
+  createdAtMs: number
+  expiresAtMs: number
+}
+
+/** The address that a link is about, as it was entered. */
+export const emailOfLink = ({ details }: Link): Email => {
+  const email = readEmail(details.email ?? '')
+  if (!email) throw new TypeError('The link names no address')
+  return email
+}
+
+/** A link that is not good has ended, or is `unknown`: it was never made, or was over for more than a week. */
+type DeadLinkState = LinkEnd | 'expired' | 'unknown'
+
+/** A link that is not good (`gone`). The page about it says what became of it, and where there is a new one. */
+export class DeadLinkError extends AppError {
+  readonly purpose: LinkPurpose
+  readonly state: DeadLinkState
+
+  constructor(purpose: LinkPurpose, state: DeadLinkState) {
+    super('gone', 'This link is no longer good.', { field: 'token', reason: `link_${state}` })
+    this.name = 'DeadLinkError'
+    this.purpose = purpose
+    this.state = state
+  }
+}
+
+/** Hashes a token for the database. The token is random, so that a plain hash cannot be guessed backwards. */
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url')

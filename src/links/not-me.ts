@@ -1,0 +1,199 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
+import type { Clock } from '../lib/time.ts'
+import { deleteIdentity } from '../oauth/identity-store.ts'
+import { deletePasskey } from '../passkeys/passkey-store.ts'
+import { deleteCodesSince, deleteRecoveryCodesSince } from '../second-factor/second-factor-store.ts'
+import { amrOf, authenticatedBy } from '../sign-in/amr.ts'
+import { type AskedFactor, type FindAsked, hasFactor, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Notify } from '../accounts/account-notice.ts'
+import type { Change } from '../accounts/change.ts'
+import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
+import type { Passwords } from '../accounts/passwords/passwords.ts'
+import type { ApplySecurityEvent } from '../accounts/security-events.ts'
+import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
+import type { CheckedEntry } from './entry.ts'
+import type { Links } from './issued-links.ts'
+import { DeadLinkError, type Link } from './link.ts'
+
+/** The page of a link asks for these. */
+export interface NotMeForm {
+  /** A new password in the same step. Otherwise the next page asks for what the user signs in with. */
+  setsPassword: boolean
+  /** This step asks for a second factor of this account; undefined: the next page asks for what is left. */
+  asked: AskedFactor | undefined
+}
+
+/** "This wasn't me": the user says so about what they were told of: a browser, a provider, a passkey, a second factor. */
+export interface NotMe {
+  /** The account of a live link. */
+  requireAccount(link: Link): Promise<UserRecord>
+  /** Says what the form of a link takes; `hasPassword`: whether the user can sign in with a password. */
+  findForm(link: Link, hasPassword: boolean): Promise<NotMeForm>
+  /**
+   * With a new password in the same step: until there is one, a thief who knows the old one could sign in again.
+   * `unprocessable` when it breaks a rule, and the link stays good.
+   */
+  check(
+    entered: { link: Link; password: string; factor: ProvedFactor | undefined },
+    caller: Caller,
+  ): Promise<CheckedEntry>
+  /**
+   * Where the form takes no new password: removes what was added, ends every session, and the password if there is one;
+   * a `DeadLinkError` when another request was first. Resolves to the token of a new link, by which the user gets in.
+   */
+  confirm(link: Link, factor: ProvedFactor | undefined, caller: Caller): Promise<string>
+}
+
+export interface NotMeDeps {
+  db: Database
+  clock: Clock
+  links: Links
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
+  applySecurityEvent: ApplySecurityEvent
+  change: Change
+  findAsked: FindAsked
+  notify: Notify
+  recordEvent: RecordEvent
+  /** Lets logins of the account begin to count from zero. */
+  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
+  /** How long the new link lives. */
+  resetLifetimeMs: number
+}
+
+interface Disowned {
+  link: Link
+  factor: ProvedFactor | undefined
+  setsPassword: boolean
+  caller: Caller
+}
+
+/**
+ * Where the app or passkey that goes is the last, recovery codes from before are all that keeps a thief of the mailbox
+ * out. Another one that is left is asked for, unless the account had none at all before what the notice told of: what is
+ * left may be the thief's then, and must not keep the owner from throwing them out. The next page asks for it.
+ */
+const createForm =
+  ({ db, findAsked }: Pick<NotMeDeps, 'db' | 'findAsked'>) =>
+  async ({ userId = '', details }: Link, hasPassword: boolean, queries: Queries = db): Promise<NotMeForm> => {
+    const { setUpAt, passkeyId, addedAt } = details
+    const goesSinceMs = Number(setUpAt ?? addedAt ?? Number.NaN)
+    const isFactor = !Number.isNaN(goesSinceMs)
+    const appGoes = setUpAt !== undefined
+    const left = { userId, without: { appGoes, passkeyId, recoveryCodesSinceMs: 0 } }
+    if (!hasFactor(await findAsked(left, queries)))
+      return { setsPassword: hasPassword, asked: isFactor ? { userId, madeBeforeMs: goesSinceMs } : undefined }
+    if (!hasPassword || details.hadFactor === 'no') return { setsPassword: false, asked: undefined }
+    const without = isFactor ? { appGoes, passkeyId, recoveryCodesSinceMs: goesSinceMs } : undefined
+    return { setsPassword: true, asked: { userId, without } }
+  }
+
+/** The reason in records. */
+const NOT_ME = 'not_me'
+
+/** Removes what the notice of a link named, and tells the user. */
+const createRemoval = ({ clock, notify, recordEvent }: Pick<NotMeDeps, 'clock' | 'notify' | 'recordEvent'>) => {
+  const removeProvider = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
+    const { identityId, provider } = details
+    if (identityId === undefined || provider === undefined) return
+    if ((await deleteIdentity(transaction, { id: identityId, userId, nowMs: clock.now() })) === 0) return
+    const removed = { identityId, reason: NOT_ME }
+    await recordEvent(transaction, { type: 'identity.unlinked', userId, details: removed }, caller)
+    await notify(transaction, userId, { kind: 'provider_removed', provider }, caller)
+  }
+
+  const removeNamedPasskey = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
+    const { passkeyId: id, addedAt } = details
+    if (id === undefined) return
+    const deleted = await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
+    await deleteRecoveryCodesSince(transaction, userId, Number(addedAt))
+    if (deleted === 0) return
+    const removed = { passkeyId: id, reason: NOT_ME }
+    await recordEvent(transaction, { type: 'passkey.removed', userId, details: removed }, caller)
+    await notify(transaction, userId, { kind: 'passkey_removed' }, caller)
+  }
+
+  const removeSecondFactor = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
+    if (details.setUpAt === undefined) return
+    // With recovery codes alone, there is no app any longer that the user could be told of.
+    const since = { userId, sinceMs: Number(details.setUpAt), nowMs: clock.now() }
+    if (!(await deleteCodesSince(transaction, since)).codes) return
+    await recordEvent(transaction, { type: 'second_factor.removed', userId, details: { reason: NOT_ME } }, caller)
+    await notify(transaction, userId, { kind: 'second_factor_removed' }, caller)
+  }
+
+  return async (transaction: Transaction, link: Link, caller: Caller): Promise<void> => {
+    const { userId = '' } = link
+    await removeProvider(transaction, link, userId, caller)
+    await removeNamedPasskey(transaction, link, userId, caller)
+    await removeSecondFactor(transaction, link, userId, caller)
+  }
+}
+
+export const createNotMe = (deps: NotMeDeps): NotMe => {
+  const { db, clock, links, passwords, applySecurityEvent, change, findAsked } = deps
+  const remove = createRemoval(deps)
+  const findForm = createForm(deps)
+
+  const requireAccount = async ({ userId = '' }: Link, queries: Queries = db): Promise<UserRecord> => {
+    const user = await findUserById(queries, userId)
+    if (!user || user.disabled) throw new DeadLinkError('not_me', 'ended')
+    return user
+  }
+
+  const disown = async (transaction: Transaction, { link, factor, setsPassword, caller }: Disowned) => {
+    const { userId = '' } = link
+    await lockUserToChange(transaction, userId)
+    await links.use(transaction, link)
+    const user = await requireAccount(link, transaction)
+    const form = await findForm(link, setsPassword, transaction)
+    // One that was added since the form was read is asked for as any other.
+    const asked: AskedFactor | undefined = setsPassword && !form.setsPassword ? { userId } : form.asked
+    // Recovery codes from before go with the last factor. Otherwise what goes has gone first, and proves nothing.
+    const isAskedBefore = asked?.madeBeforeMs !== undefined
+    if (asked && isAskedBefore) await useFactor(transaction, findAsked, asked, factor)
+    await remove(transaction, link, caller)
+    if (asked && !isAskedBefore) await useFactor(transaction, findAsked, asked, factor)
+    // This forgets the browser too, and ends the links that someone else may have asked for.
+    await applySecurityEvent(transaction, 'not_me', { userId, caller })
+    return user
+  }
+
+  return {
+    requireAccount,
+    findForm: (link, hasPassword) => findForm(link, hasPassword),
+
+    async check({ link, password, factor }, caller) {
+      const { id: userId, email, emailLower, username } = await requireAccount(link)
+      const passwordHash = await passwords.hash(await deps.requireGoodPassword(password, [email, username]), caller)
+      return {
+        grant: {
+          userId,
+          ...authenticatedBy({ amr: amrOf('password'), authenticatedAtMs: clock.now() }, factor, 'enter'),
+          isStillValid: async (queries) => (await lockUser(queries, userId))?.disabled === false,
+        },
+        async apply(transaction) {
+          await disown(transaction, { link, factor, setsPassword: true, caller })
+          await change(transaction, userId, { passwordHash }, { by: 'reset', signsInWith: 'password', caller })
+          await deps.unlockLogins(transaction, { emailLower, userId })
+        },
+      }
+    },
+
+    confirm: (link, factor, caller) =>
+      db.inTransaction(async (transaction) => {
+        const user = await disown(transaction, { link, factor, setsPassword: false, caller })
+        const { id: userId, emailLower } = user
+        // A thief who knows it could sign in again before the next page has come to its end.
+        if (user.passwordHash !== null)
+          await change(transaction, userId, { passwordHash: null }, { by: 'not_me', caller })
+        // The message with the link may have gone to an address that the account has left.
+        const details = { provesEmail: 'no' }
+        const lifetimeMs = deps.resetLifetimeMs
+        const reset = { purpose: 'reset', userId, emailLower, details, lifetimeMs } as const
+        return (await links.create(transaction, reset)).token
+      }),
+  }
+}

@@ -1,0 +1,198 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Caller } from '../lib/caller.ts'
+import { checkAllInTurn } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
+import type { Passwords } from '../accounts/passwords/passwords.ts'
+import type { CheckedSignup } from '../accounts/registration.ts'
+import { requireUsername } from '../accounts/fields.ts'
+import type { Users } from '../accounts/accounts.ts'
+import { DeadLinkError, type Link } from './link.ts'
+import type { Links } from './issued-links.ts'
+import type { MailLimits } from './mail-limits.ts'
+import {
+  deleteDeadPendingSignups,
+  deletePendingSignups,
+  findPendingSignup,
+  insertPendingSignup,
+  type PendingSignup,
+} from './pending-signup-store.ts'
+import { type AskingBrowser, verificationUrl } from './verification.ts'
+import { type KnownDevice, knownDevice } from '../lib/device.ts'
+import { isEmailTaken } from '../accounts/email-store.ts'
+import { findUserByEmail } from '../accounts/user-store.ts'
+
+interface NewSignupLink {
+  /** The user has entered it like this. */
+  to: string
+  link: Link
+  token: string
+  userAgent: string
+}
+
+/** The request for a message about a signup. Its details are sealed: they hold the token. */
+const signupRequest = ({ to, link, token, userAgent }: NewSignupLink): MailRequest => ({
+  purpose: 'signup',
+  to,
+  details: {
+    token,
+    linkId: link.id,
+    emailLower: link.emailLower,
+    occurredAtMs: String(link.createdAtMs),
+    device: JSON.stringify(knownDevice(userAgent)),
+  },
+  expiresAtMs: link.expiresAtMs,
+})
+
+interface SignupMessageDeps {
+  clock: Clock
+  baseUrl: string
+  links: Links
+}
+
+/**
+ * The message for a signup: the link, or to an address that has an account, one that says so. Undefined where a newer
+ * link has replaced this one.
+ */
+const prepareSignupMessage = async (
+  { clock, baseUrl, links }: SignupMessageDeps,
+  transaction: Transaction,
+  { to, details, expiresAtMs }: MailRequest,
+): Promise<OutgoingMessage | undefined> => {
+  const { token = '', linkId = '', emailLower = '', occurredAtMs, device = '{}' } = details
+  const account = await findUserByEmail(transaction, emailLower)
+  const about = { email: to, occurredAtMs: Number(occurredAtMs), device: JSON.parse(device) as KnownDevice }
+  if (await isEmailTaken(transaction, emailLower, clock.now())) {
+    await links.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })
+    await deletePendingSignups(transaction, emailLower)
+    if (!account) return { to, userId: undefined, message: { kind: 'email_reserved', ...about }, expiresAtMs }
+    const url = `${baseUrl}/auth/login?email=${encodeURIComponent(to)}`
+    return { to, userId: account.id, message: { kind: 'account_exists', ...about, url }, expiresAtMs }
+  }
+  if (!(await links.isLive(linkId, transaction))) return undefined
+  const url = verificationUrl(baseUrl, token)
+  return { to, userId: undefined, message: { kind: 'verify', ...about, url, expiresAtMs }, linkId, expiresAtMs }
+}
+
+/** The page of a confirmation brings these fields. */
+interface Confirmation {
+  link: Link
+  /** The password that the user chooses; undefined in the browser that signed up, whose password counts. */
+  password: string | undefined
+  /** Replaces that of the signup, which was taken since, or typed in another browser. An empty one is made from the email. */
+  username: string | undefined
+}
+
+/** Signups with `SVC_EMAIL_VERIFICATION=required`: there is no account before the link was followed. */
+export interface PendingSignups {
+  /**
+   * Keeps a signup until its link is followed. The account that may have the address is not looked up, so that the
+   * response takes the same time for every address. Past the limits nothing is kept.
+   */
+  ask(signup: CheckedSignup, browser: AskingBrowser): Promise<void>
+  /** In the background: the link, or to an address that has an account, a message that says so. */
+  prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
+  /** The signup of a live link; a `DeadLinkError` when it is gone. */
+  require(link: Link): Promise<PendingSignup>
+  /**
+   * Makes the account. `conflict` for a taken username or email, `unprocessable` for a bad field: then the link stays
+   * good. A `DeadLinkError` when another request was first.
+   */
+  confirm(confirmation: Confirmation, caller: Caller): Promise<SignInGrant>
+  /** Cleanup: deletes signups whose link is over; resolves to how many. */
+  deleteExpired(nowMs: number): Promise<number>
+}
+
+export interface PendingSignupsDeps {
+  db: Database
+  clock: Clock
+  baseUrl: string
+  lifetimeMs: number
+  links: Links
+  limits: MailLimits
+  mail: Mail
+  users: Pick<Users, 'createVerified'>
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
+}
+
+const CLEANUP_BATCH = 500
+
+export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups => {
+  const { db, clock, links, limits, mail, users, lifetimeMs } = deps
+
+  const requirePending = async (link: Link): Promise<PendingSignup> => {
+    const pending = await findPendingSignup(db, link.id)
+    if (!pending) throw new DeadLinkError('signup', 'ended')
+    return pending
+  }
+
+  return {
+    ask: ({ email, username, passwordHash }, { hash, network, returnTo, userAgent }) =>
+      db.inTransaction(async (transaction) => {
+        const which = { purpose: 'signup' as const, userId: undefined, emailLower: email.lower }
+        if (!(await limits.mayAsk(transaction, { ...which, network }))) return
+        // Counted before there is a link, which would take the place of one that was sent; alike for every address.
+        if (!(await limits.mayMailUnverified(transaction, 'signup', email.lower))) return
+        const details = { browser: hash, returnTo }
+        const { link, token } = await links.create(transaction, { ...which, details, lifetimeMs })
+        await insertPendingSignup(transaction, {
+          id: randomUUIDv7(),
+          linkId: link.id,
+          email: email.shown,
+          emailLower: email.lower,
+          username,
+          passwordHash,
+          createdAtMs: clock.now(),
+        })
+        await mail.request(transaction, signupRequest({ to: email.shown, link, token, userAgent }))
+      }),
+
+    prepare: (transaction, request) => prepareSignupMessage(deps, transaction, request),
+
+    require: requirePending,
+
+    async confirm(confirmation, caller) {
+      const { link } = confirmation
+      const signup = await checkConfirmation(deps, await requirePending(link), confirmation, caller)
+      const first = async (transaction: Transaction): Promise<void> => {
+        // First: of two requests at once, the second waits here, and then finds that the link was used.
+        await links.use(transaction, link)
+        await links.replace(transaction, link)
+        await deletePendingSignups(transaction, link.emailLower)
+      }
+      return users.createVerified(signup, first, caller)
+    },
+
+    async deleteExpired(nowMs) {
+      let deleted = 0
+      for (;;) {
+        const batch = await deleteDeadPendingSignups(db, nowMs, CLEANUP_BATCH)
+        deleted += batch
+        if (batch < CLEANUP_BATCH) return deleted
+      }
+    },
+  }
+}
+
+/** The signup as the user confirms it: the password of a signup counts only in the browser that signed up. */
+const checkConfirmation = async (
+  { passwords, requireGoodPassword }: PendingSignupsDeps,
+  { email, emailLower, username: entered, passwordHash }: PendingSignup,
+  { password, username: chosen }: Confirmation,
+  caller: Caller,
+): Promise<CheckedSignup> => {
+  const checked = await checkAllInTurn({
+    username: () => (chosen === undefined ? entered : chosen && requireUsername(chosen)),
+    password: () =>
+      password === undefined ? undefined : requireGoodPassword(password, [email, chosen || (entered ?? '')]),
+  })
+  return {
+    email: { shown: email, lower: emailLower },
+    username: checked.username || undefined,
+    passwordHash: checked.password === undefined ? passwordHash : await passwords.hash(checked.password, caller),
+  }
+}

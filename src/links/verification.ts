@@ -1,0 +1,191 @@
+import type { Caller } from '../lib/caller.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import { amrOf } from '../sign-in/amr.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
+import type { Passwords } from '../accounts/passwords/passwords.ts'
+import type { Ownership } from '../accounts/ownership.ts'
+import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
+import type { CheckedEntry } from './entry.ts'
+import { DeadLinkError, type Link } from './link.ts'
+import type { Links } from './issued-links.ts'
+import { knownDevice } from '../lib/device.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail } from '../mail/mail.ts'
+import type { MailLimits } from './mail-limits.ts'
+
+/** `off`: no messages. `required`: no session before the email is verified. */
+type VerificationMode = 'off' | 'optional' | 'required'
+
+/** The browser that asks for a message. */
+export interface AskingBrowser {
+  /** Recognises the browser when the link is opened. */
+  hash: string
+  network: string
+  userAgent: string
+  /** The address that the user wants to go to; it counts in this browser only. */
+  returnTo?: string | undefined
+}
+
+interface VerificationMessageDeps {
+  clock: Clock
+  baseUrl: string
+  mode: VerificationMode
+  lifetimeMs: number
+  links: Links
+  limits: MailLimits
+  mail: Mail
+}
+
+/** Writes a message with a link to an address that is not verified, within the limits. */
+const createVerificationMessage =
+  ({ clock, baseUrl, mode, lifetimeMs, links, limits, mail }: VerificationMessageDeps) =>
+  async (transaction: Transaction, user: UserRecord, browser: AskingBrowser, isProved: boolean): Promise<void> => {
+    if (mode === 'off' || !mail.isOn) return
+    const { id: userId, email, emailLower } = user
+    // Anybody can sign up. What follows a password or a session counts by itself, and strangers fill no limit of it.
+    const request = isProved
+      ? ({ purpose: 'verify', emailLower, userId } as const)
+      : ({ purpose: 'signup', emailLower, network: browser.network } as const)
+    const mayAsk = await limits.mayAsk(transaction, request)
+    if (!mayAsk || !(await limits.mayMailUnverified(transaction, request.purpose, emailLower))) return
+    const details = { browser: browser.hash, returnTo: browser.returnTo }
+    const { link, token } = await links.create(transaction, {
+      purpose: 'verify',
+      userId,
+      emailLower,
+      details,
+      lifetimeMs,
+    })
+    const { id: linkId, expiresAtMs } = link
+    const url = verificationUrl(baseUrl, token)
+    const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
+    const message = { kind: 'verify' as const, ...about, url, expiresAtMs }
+    await mail.write(transaction, { to: email, userId, message, linkId, expiresAtMs })
+  }
+
+/** The address that a message leads to. */
+export const verificationUrl = (baseUrl: string, token: string): string => `${baseUrl}/auth/email/verify?token=${token}`
+
+/** Proof of the email of an account, by a link in a message. */
+export interface Verification {
+  mode: VerificationMode
+  /**
+   * Writes a message with a link after a signup, in its transaction. Past the limits, and where no messages are sent,
+   * nothing is written.
+   */
+  send(transaction: Transaction, userId: string, browser: AskingBrowser): Promise<void>
+  /** The same for a user who has proved the account by a password or a session, unless the email is verified by now. */
+  sendAgain(userId: string, browser: AskingBrowser): Promise<void>
+  /** The account, if its user has to prove its email before a session starts. */
+  findUnproved(userId: string): Promise<UserRecord | undefined>
+  /** The account of a live link; a `DeadLinkError` when it has another email by now, or is disabled. */
+  requireAccount(link: Link): Promise<UserRecord>
+  /**
+   * Uses the link up, in the transaction that starts a session, for a user who has proved the account too: by the
+   * browser that signed up, a session or the password. A `DeadLinkError` when another request was first.
+   */
+  verifyIn(link: Link, caller: Caller): (transaction: Transaction) => Promise<void>
+  /** A grant for the browser that signed up. */
+  grantFor(link: Link): SignInGrant
+  /**
+   * For a user who has proved the email alone: checks and hashes the password that they choose; `unprocessable` on
+   * `new_password` when it breaks a rule. The account becomes theirs.
+   */
+  checkReclaim(link: Link, password: string, caller: Caller): Promise<CheckedEntry>
+}
+
+export interface VerificationDeps extends VerificationMessageDeps {
+  db: Database
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
+  markVerified: Ownership['markVerified']
+  reclaim: Ownership['reclaim']
+}
+
+export const createVerification = (deps: VerificationDeps): Verification => {
+  const { db, clock, mode, links, passwords, requireGoodPassword, markVerified, reclaim } = deps
+  const writeMessage = createVerificationMessage(deps)
+
+  const sendAgain: Verification['sendAgain'] = (userId, browser) =>
+    db.inTransaction(async (transaction) => {
+      const user = await lockUser(transaction, userId)
+      if (isUnproved(user)) await writeMessage(transaction, user, browser, true)
+    })
+
+  const requireAccount = async (link: Link): Promise<UserRecord> => {
+    const user = await findUserById(db, userIdOf(link))
+    if (!isOf(user, link)) throw new DeadLinkError('verify', 'ended')
+    return user
+  }
+
+  const grantFor = (link: Link): SignInGrant => ({
+    userId: userIdOf(link),
+    authenticatedAtMs: clock.now(),
+    amr: amrOf('link'),
+    isStillValid: async (queries) => isOf(await lockUser(queries, userIdOf(link)), link),
+  })
+
+  return {
+    mode,
+    sendAgain,
+    requireAccount,
+    grantFor,
+
+    async send(transaction, userId, browser) {
+      const user = await findUserById(transaction, userId)
+      if (user) await writeMessage(transaction, user, browser, false)
+    },
+
+    async findUnproved(userId) {
+      if (mode !== 'required') return undefined
+      const user = await findUserById(db, userId)
+      return isUnproved(user) ? user : undefined
+    },
+
+    verifyIn: (link, caller) => async (transaction) => {
+      await requireAndUse(transaction, links, link)
+      await markVerified(transaction, userIdOf(link), caller)
+      // Other messages about the same address have nothing left to prove.
+      await links.replace(transaction, link)
+    },
+
+    async checkReclaim(link, password, caller) {
+      const { email, username } = await requireAccount(link)
+      const passwordHash = await passwords.hash(
+        await requireGoodPassword(password, [email, username], 'new_password'),
+        caller,
+      )
+      return {
+        grant: grantFor(link),
+        async apply(transaction) {
+          await requireAndUse(transaction, links, link)
+          const userId = userIdOf(link)
+          const proved = { userId, emailLower: link.emailLower, passwordHash, caller }
+          const cause = { by: 'reclaim_by_verification', method: 'link', signsInWith: 'password' } as const
+          // False: the email was verified a moment ago, and the account has an owner.
+          if (!(await reclaim(transaction, proved, cause))) throw new DeadLinkError('verify', 'ended')
+        },
+      }
+    },
+  }
+}
+
+/** Locks the user first, as every change of an account does, and makes sure that the link is still about the account. */
+const requireAndUse = async (transaction: Transaction, links: Links, link: Link): Promise<void> => {
+  await lockUserToChange(transaction, userIdOf(link))
+  await links.use(transaction, link)
+  await requireOf(transaction, link)
+}
+
+const requireOf = async (queries: Queries, link: Link): Promise<void> => {
+  if (!isOf(await findUserById(queries, userIdOf(link)), link)) throw new DeadLinkError('verify', 'ended')
+}
+
+const isOf = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
+  user !== undefined && !user.disabled && user.emailLower === emailLower
+
+const isUnproved = (user: UserRecord | undefined): user is UserRecord =>
+  user !== undefined && user.emailVerifiedAtMs === undefined
+
+const userIdOf = ({ userId = '' }: Link): string => userId

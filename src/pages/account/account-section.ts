@@ -1,0 +1,35 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { SectionId } from '../site/account-done.ts'
+import { texts } from '../site/texts.ts'
+
+/** One subject of the page. Its ID is the target of the link above the sections. */
+export interface Section {
+  id: SectionId
+  title: string
+  about?: string | undefined
+  body: HtmlFragment
+  /** What was done here, or what is wrong. */
+  message?: HtmlFragment | undefined
+}
+
+export const section = ({ id, title, about, body, message }: Section): HtmlFragment =>
+  html`<section aria-labelledby="${id}">
+${message}<div>
+<h2 id="${id}">${title}</h2>
+${about && html`<p class="about">${about}</p>`}
+</div>
+<div>
+${body}
+</div>
+</section>
+`
+
+/** The links above the sections. */
+export const contents = (
+  sections: readonly Section[],
+): HtmlFragment => html`<nav class="ways" aria-label="${texts.onThisPage}">
+${sections.map(
+  ({ id, title }) => html`<a href="#${id}">${title}</a>
+`,
+)}</nav>
+`

@@ -1,0 +1,94 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { NotMeCause } from '../site/dead-link-page.ts'
+import type { FormView } from '../site/form-view.ts'
+import { chosenPassword, csrfInput, formProblem, ownerInput, tokenInput } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import { type AskedFactorView, type LinkFormErrors, formEnd, usesPasskeys, wrongFieldOf } from './asked-factor.ts'
+
+/** "This wasn't me": what a user was told of, and did not do. */
+export interface NotMeView extends FormView {
+  token: string
+  /** The address of the account. */
+  email: string
+  purpose: NotMeCause
+  /** The label of the provider that was connected, where it is about one. */
+  provider: string
+  /** Whether a new password is chosen here. Without one, the user goes on to another page. */
+  setsPassword: boolean
+  /** Of another account that is signed in in this browser. */
+  otherEmail: string | undefined
+  factor?: AskedFactorView | undefined
+  errors: LinkFormErrors
+}
+
+const nextStep = ({ passwords }: Layout, { setsPassword }: NotMeView): string => {
+  if (setsPassword) return notMeTexts.setsPassword
+  return passwords ? notMeTexts.asksPassword : notMeTexts.asksProvider
+}
+
+const passwordField = ({ passwordMinLength }: Layout, { email, errors }: NotMeView): HtmlFragment =>
+  html`${ownerInput(email)}
+${chosenPassword({ problem: errors.password, focused: Boolean(errors.password), minLength: passwordMinLength })}`
+
+/** The page behind "This wasn't me". It names the account and what happened above the button. */
+export const createNotMePage =
+  (layout: Layout) =>
+  (view: NotMeView): string => {
+    const { csrfToken, token, email, purpose, provider, setsPassword, otherEmail, problem } = view
+    const removes = notMeTexts.removes[purpose]
+    const button = setsPassword ? notMeTexts.buttonWithPassword : notMeTexts.button
+    return layout.panel({
+      title: notMeTexts.title,
+      wrong: Boolean(problem ?? wrongFieldOf(view)),
+      scripted: setsPassword,
+      passkeys: usesPasskeys(layout, { ...view, providers: undefined }),
+      body: html`${formProblem(problem, layout.support, !wrongFieldOf(view))}
+<p>${notMeTexts.account} <b>${email}</b></p>
+<p>${notMeTexts.happened[purpose](provider)}</p>
+<p>${notMeTexts.about}</p>
+<ul class="ends">
+${removes && html`<li>${removes(provider)}</li>`}
+<li>${notMeTexts.endsSessions}</li>
+<li>${nextStep(layout, view)}</li>
+</ul>
+${otherEmail !== undefined && html`<p>${notMeTexts.leaves} <b>${otherEmail}</b>.</p>`}
+<form method="post" action="/auth/account/not-me" novalidate>
+${csrfInput(csrfToken)}${tokenInput(token)}
+${setsPassword && passwordField(layout, view)}
+${formEnd(layout, view, html`<button class="first">${button}</button>`)}
+</form>
+<p class="hint">${notMeTexts.otherwise}</p>`,
+    })
+  }
+
+/** The texts of the page behind "This wasn't me". */
+const notMeTexts = {
+  title: 'Was this not you?',
+  account: 'This is about the account',
+  /** What the user was told of, by the purpose of the link. */
+  happened: {
+    not_me: (provider: string): string => `${provider} was connected to it, and can log in to it since then.`,
+    not_my_browser: (): string => 'Someone logged in to it in a browser where nobody had logged in to it before.',
+    not_my_passkey: (): string => 'A passkey was added to it, and logs in to it since then.',
+    not_my_second_factor: (): string => 'An authenticator app was set up for it, and logging in takes its codes.',
+  },
+  about: 'If it was not you, we make your account safe now:',
+  /** What goes. */
+  removes: {
+    not_me: (provider: string): string => `${provider} is disconnected.`,
+    not_my_browser: undefined,
+    not_my_passkey: (): string => 'That passkey is removed, and so are recovery codes that were made since.',
+    not_my_second_factor: (): string =>
+      'The authenticator app is removed, and so are recovery codes that were made since.',
+  },
+  endsSessions: 'Every device is logged out.',
+  setsPassword: 'Your new password replaces the old one, which someone else may know.',
+  leaves: 'You are logged in here with another account, which this logs out:',
+  /** Where the account has no password. */
+  asksPassword: 'You choose a new password on the next page.',
+  /** Where users have no passwords. */
+  asksProvider: 'You choose what you log in with on the next page.',
+  button: 'This wasn’t me',
+  buttonWithPassword: 'This wasn’t me: save and log in',
+  otherwise: 'If it was you, close this page. Nothing changes.',
+} as const

@@ -1,0 +1,225 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { FieldProblem, FormView } from '../site/form-view.ts'
+import { chosenPassword, chosenUsername, csrfInput, field, formProblem, ownerInput, tokenInput } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limited.ts'
+import { entryHref } from '../site/providers.ts'
+import { texts } from '../site/texts.ts'
+import { verificationTexts as own } from './verification-texts.ts'
+
+/** What follows a signup, the same whether or not the address has an account; or a login that waits for the same. */
+const createCheckMailPage =
+  (layout: Layout) =>
+  ({ email, after, returnTo }: CheckMailView): string =>
+    layout.panel({
+      title: own.checkMail,
+      below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${own.backToLogin}</a>`,
+      body: html`<p>${own.sentTo} <b>${email}</b>. ${after === 'signup' ? own.sentAfterSignup : own.sentAfterLogin} ${own.sameBrowser}</p>
+<p class="about">${layout.support.text(own.sentAdvice(layout.appName))}</p>
+${after === 'signup' && html`<a class="second" href="${entryHref('/auth/signup', returnTo, email)}">${own.signupAgain}</a>`}`,
+    })
+
+/** A confirmation that came before this one has done everything. */
+const createEmailConfirmedPage =
+  (layout: Layout) =>
+  ({ email }: { email: string }): string =>
+    layout.panel({
+      title: own.confirmed,
+      body: html`<p><b>${email}</b>. ${own.confirmedAbout}</p>
+<div class="steps">
+<a class="first" href="/auth/account">${texts.account}</a>
+<a class="second" href="${layout.homeUrl}">${texts.home(layout.appName)}</a>
+</div>`,
+    })
+
+/** The address of a signup got an account before the link was followed. */
+const createEmailTakenPage =
+  (layout: Layout) =>
+  ({ email }: { email: string }): string =>
+    layout.panel({
+      title: own.taken,
+      body: html`<p>${own.takenAbout} <b>${email}</b>. ${own.takenAdvice}</p>
+<div class="steps">
+<a class="first" href="${entryHref('/auth/login', undefined, email)}">${texts.logIn}</a>
+<a class="second" href="${entryHref('/auth/password/forgot', undefined, email)}">${own.forgot}</a>
+</div>`,
+    })
+
+const hiddenInputs = ({ csrfToken, token }: ConfirmEmailView): HtmlFragment =>
+  html`${csrfInput(csrfToken)}${tokenInput(token)}`
+
+const leaves = ({ otherEmail }: ConfirmEmailView): HtmlFragment | undefined =>
+  otherEmail === undefined ? undefined : html`<p>${own.leaves} <b>${otherEmail}</b>.</p>`
+
+/** In the browser that asked for the link: a press is enough. */
+const createConfirmEmailPage =
+  (layout: Layout) =>
+  (view: ConfirmEmailView): string =>
+    layout.panel({
+      title: own.confirm,
+      body: html`<p>${own.confirmAbout} <b>${view.email}</b></p>
+${leaves(view)}
+<form method="post" action="/auth/email/verify">
+${hiddenInputs(view)}
+<button class="first">${own.confirmButton}</button>
+</form>`,
+    })
+
+const passwordForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
+  html`<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+${ownerInput(view.email)}
+${field({
+  name: 'password',
+  label: texts.password,
+  type: 'password',
+  autocomplete: 'current-password',
+  problem: view.errors.password,
+  focused: Boolean(view.errors.password),
+})}
+<button class="${passwordButtonClass(layout, view.problem)}">${own.proveButton}</button>
+</form>`
+
+const newPasswordField = (
+  name: 'password' | 'new_password',
+  problem: FieldProblem | undefined,
+  { passwordMinLength }: Layout,
+): HtmlFragment =>
+  chosenPassword({
+    name,
+    problem,
+    focused: Boolean(problem),
+    minLength: passwordMinLength,
+  })
+
+const reclaimForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
+  html`<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+<div>
+<p>${own.reclaimAbout}</p>
+<ul class="ends">
+${own.reclaimEnds.map(
+  (consequence) => html`<li>${consequence}</li>
+`,
+)}</ul>
+</div>
+${ownerInput(view.email)}
+${newPasswordField('new_password', view.errors.new_password, layout)}
+<button class="second">${own.reclaimButton}</button>
+</form>`
+
+const reclaimSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>
+  view.hasPassword
+    ? html`<details${view.errors.new_password && html` open`}>
+<summary class="quiet">${own.reclaimOpen}</summary>
+${reclaimForm(view, layout)}
+</details>`
+    : reclaimForm(view, layout)
+
+const howToProve = ({ passwords, hasPassword }: ProveAccountView): string => {
+  if (!passwords) return own.proveBySession
+  return hasPassword ? own.proveByPassword : own.proveByReclaim
+}
+
+/** In another browser: an attacker may have made the account, and a press would make their password good. */
+const createProveAccountPage =
+  (layout: Layout) =>
+  (view: ProveAccountView): string =>
+    layout.panel({
+      title: own.confirm,
+      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.new_password),
+      scripted: view.passwords,
+      below: html`<a href="${entryHref('/auth/login', undefined, view.email)}">${own.backToLogin}</a>`,
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.new_password)}${loginLimited(layout, view)}
+<p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
+${leaves(view)}
+${view.passwords && view.hasPassword && passwordForm(view, layout)}
+${view.passwords && reclaimSection(view, layout)}${limitNote(layout, view.problem)}`,
+    })
+
+/** The last step of a signup. */
+const createConfirmSignupPage =
+  (layout: Layout) =>
+  (view: ConfirmSignupView): string =>
+    layout.panel({
+      title: own.finish,
+      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.username),
+      scripted: view.choosesPassword,
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.username)}
+<p>${own.finishAbout} <b>${view.email}</b>.${view.choosesPassword && html` ${own.finishChoose}`}</p>
+${leaves(view)}
+<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+${ownerInput(view.email)}
+${view.choosesPassword && newPasswordField('password', view.errors.password, layout)}
+${view.username !== undefined && usernameField(view.username, view)}
+<button class="first">${own.finishButton}</button>
+</form>`,
+    })
+
+const usernameField = (value: string, { errors }: ConfirmSignupView): HtmlFragment =>
+  chosenUsername({
+    value,
+    hint: texts.usernameHint,
+    optional: true,
+    problem: errors.username,
+    focused: Boolean(errors.username) && !errors.password,
+  })
+
+/** What follows a signup or a login whose email has to be proved first. */
+export interface CheckMailView {
+  /** As typed. */
+  email: string
+  /** After a signup the user may have typed a wrong address; after a login it is that of the account. */
+  after: 'signup' | 'login'
+  returnTo: string | undefined
+}
+
+/** A page of a link that proves an email. */
+interface LinkView {
+  csrfToken: string
+  token: string
+  email: string
+  /** Of another account that is signed in in this browser. */
+  otherEmail: string | undefined
+}
+
+/** The link of an account, in the browser that asked for it. */
+export type ConfirmEmailView = LinkView
+
+/** The same link in another browser, which a press must not be enough in. */
+export interface ProveAccountView extends LinkView, FormView {
+  /** Whether passwords are accepted; otherwise the user logs in first. */
+  passwords: boolean
+  /** Whether the account has one. */
+  hasPassword: boolean
+  errors: { password?: FieldProblem | undefined; new_password?: FieldProblem | undefined }
+}
+
+/** The link of a signup that waits for it. */
+export interface ConfirmSignupView extends LinkView, FormView {
+  /** Whether the browser is another one than that of the signup: then the user chooses a password. */
+  choosesPassword: boolean
+  /** What is in the field; undefined where there is no field. */
+  username: string | undefined
+  errors: { password?: FieldProblem | undefined; username?: FieldProblem | undefined }
+}
+
+/** The pages on which an email is proved. */
+export interface VerificationPages {
+  checkMail(view: CheckMailView): string
+  confirmEmail(view: ConfirmEmailView): string
+  proveAccount(view: ProveAccountView): string
+  confirmSignup(view: ConfirmSignupView): string
+  emailConfirmed(view: { email: string }): string
+  emailTaken(view: { email: string }): string
+}
+
+export const createVerificationPages = (layout: Layout): VerificationPages => ({
+  checkMail: createCheckMailPage(layout),
+  confirmEmail: createConfirmEmailPage(layout),
+  proveAccount: createProveAccountPage(layout),
+  confirmSignup: createConfirmSignupPage(layout),
+  emailConfirmed: createEmailConfirmedPage(layout),
+  emailTaken: createEmailTakenPage(layout),
+})

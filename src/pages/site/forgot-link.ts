@@ -1,0 +1,68 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { Layout } from './layout.ts'
+import { entryHref } from './providers.ts'
+
+interface Carried {
+  /** As it was typed, or that of the account. */
+  email: string
+  returnTo?: string | undefined
+}
+
+/**
+ * What a user can do who has forgotten the password: ask for a link or, while no mail is sent, ask the people who run
+ * the service.
+ */
+export const forgotLink = (layout: Layout, { email, returnTo }: Carried): HtmlFragment => {
+  const { appName, mailIsOn, support } = layout
+  const words = resetTextsOf(layout)
+  return html`<p class="about">${
+    mailIsOn
+      ? html`<a href="${entryHref('/auth/password/forgot', returnTo, email)}">${words.forgot}</a>`
+      : support.link(`${words.forgot} ${words.askOperator(appName)}`)
+  }</p>`
+}
+
+/** The texts of the pages for a new password by a link. */
+const resetTexts = {
+  forgot: 'Forgot your password?',
+  forgotAbout: 'Enter your email address, and we send you a link to choose a new password.',
+  forgotButton: 'Send me a link',
+  backToLogin: 'Back to login',
+
+  sent: 'Check your mail',
+  sentAbout: 'If there is an account, we have sent a link. Follow it to choose a new password.',
+  sentAdvice: (appName: string): string =>
+    `Nothing there after a few minutes? Look among the spam, and check the address that you entered. If that does not help, ask whoever runs ${appName}.`,
+  tryAgain: 'Enter the address again',
+
+  /** While no mail is sent. */
+  askOperator: (appName: string): string => `Ask whoever runs ${appName}.`,
+  withoutMail: (appName: string): string => `Ask whoever runs ${appName} for a link to choose a new password.`,
+
+  reset: 'Choose a new password',
+  resetFor: 'This is for the account',
+  resetAbout: 'Saving it logs you in here, and logs you out everywhere else.',
+  resetLeaves: 'You are logged in here with another account, which this logs out:',
+  resetButton: 'Save and log in',
+
+  waysIn: 'Is all of this yours?',
+  waysInAbout:
+    'Your new password is saved, and you are logged in. Besides the password, each of these gets into your account. Remove what is not yours.',
+  goOn: 'All of this is mine',
+}
+
+/** The same where users have no passwords: a link connects a provider to the account. */
+const WITHOUT_PASSWORDS: typeof resetTexts = {
+  ...resetTexts,
+  forgot: 'Can’t log in?',
+  forgotAbout: 'Enter your email address, and we send you a link that lets you into your account.',
+  sentAbout: 'If there is an account, we have sent a link. It is there to choose what you log in with.',
+  withoutMail: (appName: string): string => `Ask whoever runs ${appName} for a link that lets you into your account.`,
+  reset: 'Back into your account',
+  resetAbout: 'Choose what you log in with from now on. It logs out every device that was logged in.',
+  waysInAbout:
+    'You are logged in. Each of these gets into your account. Remove what is not yours, and what you no longer use.',
+}
+
+export const resetTextsOf = ({ passwords }: { passwords: boolean }): typeof resetTexts =>
+  passwords ? resetTexts : WITHOUT_PASSWORDS

@@ -1,0 +1,170 @@
+import { toHex } from '../../lib/colour.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { Palette } from '../../lib/theme.ts'
+import { type Asset, initialOf } from './assets.ts'
+import { type Support, createSupport } from './support.ts'
+import { texts } from './texts.ts'
+
+interface LayoutDeps {
+  theme: { light: Palette; dark: Palette }
+  style: Asset
+  script: Asset
+  passkeys: Asset
+  icon: Asset
+}
+
+/** What is the same each time a page is shown. */
+interface Fixed {
+  title: string
+  /** Whether the page has a password field, which needs the script. */
+  scripted?: boolean
+  /** Whether passkeys can be used on the page, which needs their script. */
+  passkeys?: boolean
+}
+
+/** The content of one page. */
+interface Content {
+  /** Whether the form had an error. The title then says so, since screen readers read it first. */
+  wrong?: boolean
+  body: HtmlFragment
+}
+
+interface PanelContent extends Content {
+  /** Shown above the heading: the status of an error, or the interrupted action. */
+  over?: string | undefined
+  below?: HtmlFragment | undefined
+}
+
+/** Shows one page again and again, and renders what is fixed once. */
+interface Frame {
+  /** Renders a whole document. */
+  document(content: Content): string
+  /** Renders a document with one heading, one panel, and a line with links below. */
+  panel(content: PanelContent): string
+}
+
+export interface Layout {
+  appName: string
+  /** The logo or name, with a link to the application. */
+  brand: HtmlFragment
+  homeUrl: string
+  /** As in `Branding`. */
+  passwords: boolean
+  passwordMinLength: number
+  passkeys: boolean
+  support: Support
+  mailIsOn: boolean
+  frame(fixed: Fixed): Frame
+  /** The same for a page whose title is not fixed, or that is shown rarely. */
+  document(page: Fixed & Content): string
+  panel(page: Fixed & PanelContent): string
+}
+
+const brandOf = ({ appName, logoUrl, homeUrl = '/' }: Branding): HtmlFragment =>
+  logoUrl
+    ? html`<a class="brand" href="${homeUrl}"><img src="${logoUrl}" alt="${appName}"></a>`
+    : html`<a class="brand" href="${homeUrl}"><span class="mark" aria-hidden="true">${initialOf(appName)}</span>${appName}</a>`
+
+const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragment => html`
+<meta name="description" content="${texts.documentDescription(appName)}">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="${toHex(theme.light.wash)}" media="(prefers-color-scheme:light)">
+<meta name="theme-color" content="${toHex(theme.dark.wash)}" media="(prefers-color-scheme:dark)">
+<link rel="stylesheet" href="${style.path}">
+<link rel="icon" href="${icon.path}" type="image/svg+xml">`
+
+const scriptOf = ({ path }: Asset): HtmlFragment => html`
+<script src="${path}" defer></script>`
+
+/** Creates the frames of all pages. The parts that pages share are rendered once. */
+export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
+  const { appName } = branding
+  const head = headOf(deps, appName)
+  const brand = brandOf(branding)
+  const [script, passkeyScript] = [scriptOf(deps.script), scriptOf(deps.passkeys)]
+
+  /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
+  const startOf = (
+    { title, scripted = false, passkeys = false }: Fixed,
+    wrong: boolean,
+  ): HtmlFragment => html`<!doctype html>
+<html lang="${texts.lang}">
+<head>
+<meta charset="utf-8">
+<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${scripted && script}${passkeys && passkeyScript}
+</head>
+<body>
+`
+
+  const frame: Layout['frame'] = (fixed) => {
+    const start = startOf(fixed, false)
+    const card = html`<div class="card">
+<header>${brand}</header>
+<main>
+`
+    const heading = html`<h1>${fixed.title}</h1>
+<div class="panel">
+`
+
+    const document: Frame['document'] = ({ wrong = false, body }) =>
+      html`${wrong ? startOf(fixed, true) : start}${body}
+</body>
+</html>
+`.toString()
+
+    const panel: Frame['panel'] = ({ over, below, wrong = false, body }) =>
+      document({
+        wrong,
+        body: html`${card}${
+          over &&
+          html`<p class="over">${over}</p>
+`
+        }${heading}${body}
+</div>
+${
+  below &&
+  html`<p class="below">${below}</p>
+`
+}</main>
+</div>`,
+      })
+
+    return { document, panel }
+  }
+
+  return {
+    appName,
+    brand,
+    homeUrl: branding.homeUrl ?? '/',
+    passwords: branding.passwords ?? true,
+    passwordMinLength: branding.passwordMinLength ?? 8,
+    passkeys: branding.passkeys ?? false,
+    support: createSupport(branding),
+    mailIsOn: branding.mailIsOn ?? false,
+    frame,
+    document: (page) => frame(page).document(page),
+    panel: (page) => frame(page).panel(page),
+  }
+}
+
+/** The configured appearance. */
+export interface Branding {
+  appName: string
+  /** An http(s) address, or a path on this origin. */
+  logoUrl: string | undefined
+  /** `#rrggbb` */
+  accentColor: string
+  /** Where users get help: https or mailto. */
+  supportUrl?: string | undefined
+  /** The path of the application that the logo leads to; by default `/`. */
+  homeUrl?: string | undefined
+  /** Whether users can ask for links by mail. */
+  mailIsOn?: boolean | undefined
+  /** Whether users have passwords, which texts then name; by default they have. */
+  passwords?: boolean | undefined
+  /** How many characters a new password has at least, which texts then name; by default 8. */
+  passwordMinLength?: number | undefined
+  /** Whether users can have passkeys; by default they can not. */
+  passkeys?: boolean | undefined
+}

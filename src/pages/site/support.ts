@@ -1,0 +1,43 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { texts } from './texts.ts'
+
+/** Where users turn to for help, on every page that tells them to ask the people who run the service. */
+export interface Support {
+  /** A text as HTML. Its words for asking these people are a link, where the operator has set an address for it. */
+  text(text: string): HtmlFragment
+  /** The same, and all of the text is the link. */
+  link(text: string): HtmlFragment
+  /** The line with the request ID, with which an operator finds the line in the log. */
+  requestNote(requestId: string): HtmlFragment
+}
+
+interface SupportSettings {
+  appName: string
+  /** An https or mailto URL. */
+  supportUrl?: string | undefined
+}
+
+export const createSupport = ({ appName, supportUrl }: SupportSettings): Support => {
+  const phrases = supportUrl === undefined ? [] : texts.askingForHelp(appName)
+
+  const text = (words: string): HtmlFragment => {
+    const phrase = phrases.find((one) => words.includes(one))
+    if (supportUrl === undefined || phrase === undefined) return html`${words}`
+    const at = words.indexOf(phrase)
+    return html`${words.slice(0, at)}<a href="${supportUrl}">${phrase}</a>${words.slice(at + phrase.length)}`
+  }
+
+  return {
+    text,
+    link: (words) => (supportUrl === undefined ? html`${words}` : html`<a href="${supportUrl}">${words}</a>`),
+    requestNote: (requestId) => html`${text(texts.requestId)} <code>${requestId}</code>`,
+  }
+}
+
+/** What developers and operators need, and nobody else: folded away. */
+export const operatorDetails = (body: HtmlFragment): HtmlFragment => html`<details>
+<summary class="quiet">${texts.forOperator}</summary>
+<div class="about">
+${body}
+</div>
+</details>`

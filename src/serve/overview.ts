@@ -1,0 +1,69 @@
+import { resolve } from 'node:path'
+import { type Config, defaultBaseUrl } from '../config/config.ts'
+import { hashMemoryOf } from '../config/hash-cost.ts'
+import { shownSmtp } from '../config/mail-parsers.ts'
+import { rootSecretFile } from '../config/root-secret.ts'
+import { toMiB } from '../lib/machine.ts'
+
+/** The fields of the log line "svc is serving". */
+interface Overview {
+  listen: string
+  base_url: string
+  database: string
+  secret: string
+  /** Their cost, and the memory that they hold at most. */
+  password_hashes: string
+  signup: Config['signup']
+  webhooks: string
+  metrics: string
+  providers: string
+  mail: string
+}
+
+export const overviewOf = (config: Config, listen: string): Overview => ({
+  listen,
+  base_url: config.baseUrl ?? defaultBaseUrl(config.port),
+  ...placesOf(config),
+  password_hashes: describeHashes(config),
+  signup: config.signup,
+  webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
+  metrics: metricsUrl(config) ?? 'off',
+  providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',
+  mail: config.smtp ? `on, by ${shownSmtp(config.smtp)}` : 'off',
+})
+
+const placesOf = ({ database, secret }: Config): { database: string; secret: string } => {
+  // With PostgreSQL there is no folder for a secret file, so SVC_SECRET is always set.
+  if (database.kind === 'postgres') return { database: database.connection.redactedUrl, secret: 'SVC_SECRET' }
+  const file = resolve(database.file)
+  return { database: file, secret: secret ? 'SVC_SECRET' : rootSecretFile(file) }
+}
+
+const describeHashes = (config: Config): string => {
+  const { memoryCost, timeCost, parallelism } = config.argon2
+  return `m=${memoryCost},t=${timeCost},p=${parallelism}; at most ${config.hashesAtOnce} at once, in ${toMiB(hashMemoryOf(config))} MiB`
+}
+
+const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefined =>
+  metricsPort === undefined
+    ? undefined
+    : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
+
+/** Writes the overview for people at a terminal. */
+export const overviewText = (overview: Overview): string => `
+  svc is serving
+
+  Listening    ${overview.listen}
+  Public       ${overview.base_url}
+  Database     ${overview.database}
+  Secret       ${overview.secret}
+  Hashes       ${overview.password_hashes}
+  Signup       ${overview.signup}
+  Webhooks     ${overview.webhooks}
+  Metrics      ${overview.metrics}
+  Providers    ${overview.providers}${overview.providers === 'off' ? '' : `, back to ${overview.base_url}/auth/oauth/NAME/callback`}
+  Mail         ${overview.mail}
+
+  Open ${overview.base_url}/auth/signup to create the first account, and press Ctrl+C to stop.
+
+`

@@ -1,0 +1,198 @@
+import { inPieces, rowPlaceholders } from '../../lib/sql-values.ts'
+import type { Queries, Value } from '../database.ts'
+
+/**
+ * The part of a row that messages to users and events for the application share. A row is open until it is handed over,
+ * given up or dropped. Times are in milliseconds since 1970.
+ */
+export interface OutboxRow {
+  /** UUID of version 7. */
+  id: string
+  userId: string | null
+  createdAtMs: number
+  /** Since the row was made, or was last sent again. */
+  attempts: number
+  nextAttemptAtMs: number
+  /** Why the last attempt failed, or why there was none. */
+  problem: string | null
+  closedAtMs: number | null
+}
+
+const SHARED_COLUMNS: Record<keyof OutboxRow, string> = {
+  id: 'id',
+  userId: 'user_id',
+  createdAtMs: 'created_at',
+  attempts: 'attempts',
+  nextAttemptAtMs: 'next_attempt_at',
+  problem: 'problem',
+  closedAtMs: 'closed_at',
+}
+
+interface OutboxTable<Row extends OutboxRow> {
+  table: string
+  /** The column or expression of each property that is not shared. */
+  columns: Record<Exclude<keyof Row, keyof OutboxRow>, string>
+  /** Whether a row waits while an earlier one of the same user is open. */
+  inOrderOfUser: boolean
+  /** The condition that finds the rows that were given up. */
+  failed: string
+}
+
+/** The backlog of an outbox. */
+export interface OutboxLoad {
+  /** The number of open rows, counted up to `MAX_COUNTED`. */
+  open: number
+  /** The time since the oldest due row became due; 0 if none is due. */
+  overdueMs: number
+}
+
+/** A higher count would tell nothing new, and would delay other users of the database. */
+export const MAX_COUNTED = 10_000
+
+/** The attempt of a result. The result has no effect once a newer attempt has begun, or the row is closed. */
+export type Attempt = Pick<OutboxRow, 'id' | 'attempts'>
+
+/** A table of rows that wait to be handed over, and of their history. */
+export interface Outbox<Row extends OutboxRow> {
+  /** The list of a `SELECT`, with the names of the properties. */
+  readonly selected: string
+  /** Inserts rows with the same properties, due at once; resolves to how many. */
+  insert(db: Queries, rows: readonly Partial<Row>[]): Promise<number>
+  find(db: Queries, id: string): Promise<Row | undefined>
+  /** The latest rows, or the latest that were given up, the newest first. */
+  findLatest(db: Queries, limit: number, isFailed?: boolean): Promise<Row[]>
+  /** Rows that are due, the first due first. */
+  findDue(db: Queries, nowMs: number, limit: number): Promise<Row[]>
+  findLoad(db: Queries, nowMs: number): Promise<OutboxLoad>
+  /** Reserves a row for one attempt that ends by `untilMs`; 0 if another process has reserved it, or it is closed. */
+  claim(db: Queries, row: Row, untilMs: number): Promise<number>
+  /** Stores the result of an attempt; 0 where it has no effect any more. */
+  settle(db: Queries, attempt: Attempt, result: Partial<Row>): Promise<number>
+  /**
+   * Stores the result of a failed attempt, and the time of the next one. In an outbox with an order, later rows of the
+   * user are postponed too, so that no poll finds them in vain.
+   */
+  postpone(db: Queries, row: Attempt & Pick<Row, 'userId'>, result: Partial<Row>, untilMs: number): Promise<void>
+  /** Deletes at most `limit` rows that were closed before a time, the oldest first. */
+  deleteClosedBefore(db: Queries, beforeMs: number, limit: number): Promise<number>
+}
+
+export const createOutbox = <Row extends OutboxRow>({
+  table,
+  columns: ownColumns,
+  inOrderOfUser,
+  failed,
+}: OutboxTable<Row>): Outbox<Row> => {
+  const columns: Record<string, string> = { ...SHARED_COLUMNS, ...ownColumns }
+  const selected = Object.entries(columns)
+    .map(([property, column]) => `${column} AS "${property}"`)
+    .join(', ')
+  const isFirst = inOrderOfUser
+    ? ` AND NOT EXISTS (SELECT 1 FROM ${table} AS earlier
+         WHERE earlier.user_id = ${table}.user_id AND earlier.closed_at IS NULL AND earlier.id < ${table}.id)`
+    : ''
+
+  const insertPiece = (db: Queries, rows: readonly Partial<Row>[]): Promise<number> => {
+    const all = rows.map((row) => ({ ...row, attempts: 0, nextAttemptAtMs: row.createdAtMs }))
+    const properties = Object.keys(all[0] ?? {})
+    return db.run(
+      `INSERT INTO ${table} (${properties.map((property) => columns[property]).join(', ')})
+       VALUES ${rowPlaceholders(rows.length, properties.length)}`,
+      ...all.flatMap((row) => Object.values(row) as Value[]),
+    )
+  }
+
+  const settle: Outbox<Row>['settle'] = (db, { id, attempts }, result) =>
+    db.run(
+      `UPDATE ${table} SET ${Object.keys(result)
+        .map((property) => `${columns[property]} = ?`)
+        .join(', ')} WHERE id = ? AND attempts = ? AND closed_at IS NULL`,
+      ...(Object.values(result) as Value[]),
+      id,
+      attempts,
+    )
+
+  return {
+    selected,
+
+    async insert(db, rows) {
+      let inserted = 0
+      for (const piece of inPieces(rows)) inserted += await insertPiece(db, piece)
+      return inserted
+    },
+
+    async find(db, id) {
+      const row = await db.get<Row>(`SELECT ${selected} FROM ${table} WHERE id = ?`, id)
+      return row && { ...row }
+    },
+
+    findLatest: (db, limit, isFailed = false) =>
+      db.all<Row>(
+        `SELECT ${selected} FROM ${table}${isFailed ? ` WHERE ${failed}` : ''} ORDER BY id DESC LIMIT ?`,
+        limit,
+      ),
+
+    findDue: (db, nowMs, limit) =>
+      db.all<Row>(
+        `SELECT ${selected} FROM ${table} WHERE closed_at IS NULL AND next_attempt_at <= ?${isFirst}
+         ORDER BY next_attempt_at, id LIMIT ?`,
+        nowMs,
+        limit,
+      ),
+
+    async findLoad(db, nowMs) {
+      const row = await db.get<{ open_count: number; due_at: number | null }>(
+        `SELECT
+           (SELECT COUNT(*) FROM (SELECT id FROM ${table} WHERE closed_at IS NULL LIMIT ?) AS counted) AS open_count,
+           (SELECT MIN(next_attempt_at) FROM ${table} WHERE closed_at IS NULL) AS due_at`,
+        MAX_COUNTED,
+      )
+      return { open: row?.open_count ?? 0, overdueMs: Math.max(0, nowMs - (row?.due_at ?? nowMs)) }
+    },
+
+    claim: (db, { id, attempts, nextAttemptAtMs }, untilMs) =>
+      db.run(
+        `UPDATE ${table} SET attempts = attempts + 1, next_attempt_at = ?
+         WHERE id = ? AND attempts = ? AND next_attempt_at = ? AND closed_at IS NULL`,
+        untilMs,
+        id,
+        attempts,
+        nextAttemptAtMs,
+      ),
+
+    settle,
+
+    async postpone(db, row, result, untilMs) {
+      const changes = await settle(db, row, { ...result, nextAttemptAtMs: untilMs })
+      if (!inOrderOfUser || changes === 0) return
+      await db.run(
+        `UPDATE ${table} SET next_attempt_at = ? WHERE user_id = ? AND closed_at IS NULL AND id > ?`,
+        untilMs,
+        row.userId,
+        row.id,
+      )
+    },
+
+    deleteClosedBefore: (db, beforeMs, limit) =>
+      // The condition stands twice: a row that is sent again while the statement waits for it stays.
+      db.run(
+        `DELETE FROM ${table} WHERE id IN (
+           SELECT id FROM ${table} WHERE closed_at < ? ORDER BY closed_at LIMIT ?) AND closed_at < ?`,
+        beforeMs,
+        limit,
+        beforeMs,
+      ),
+  }
+}
+
+const BATCH = 500
+
+/** Cleans up in statements that keep nobody waiting for long; resolves to how many rows there were. */
+export const inBatches = async (cleanUp: (limit: number) => Promise<number>): Promise<number> => {
+  let rows = 0
+  for (;;) {
+    const batch = await cleanUp(BATCH)
+    rows += batch
+    if (batch < BATCH) return rows
+  }
+}

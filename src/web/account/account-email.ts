@@ -1,0 +1,50 @@
+import type { AccountView } from '../../pages/account/account-view.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { Refusal } from '../../http/route.ts'
+import { markAskingBrowser } from '../sign-in/asking-browser.ts'
+
+/** The email on the account page, and the form that asks for another one. */
+export const createAccountEmail = (
+  deps: Pick<Services, 'cookieWriter' | 'emailDomains' | 'mail' | 'recovery' | 'sessions'>,
+) => {
+  const { mail, recovery, sessions, emailDomains } = deps
+  const requests = recovery.emailChangeRequests
+
+  return {
+    async forAccountPage(session: AuthenticatedSession): Promise<Pick<AccountView, 'email' | 'newEmail'>> {
+      const email = {
+        isVerified: session.emailVerified,
+        requested: await requests.findRequested(session.userId),
+        mailIsOn: mail.isOn,
+        canConfirm: mail.isOn && recovery.verification.mode !== 'off' && !session.emailVerified,
+        isRecentlyAuthenticated: await sessions.isRecentlyAuthenticated(session),
+      }
+      return { email, newEmail: { value: '' } }
+    },
+
+    /** The form as it was refused. */
+    shownAgain: ({ form }: RequestContext, { errors }: Refusal): Pick<AccountView, 'newEmail'> => ({
+      newEmail: { value: form.get('email') ?? '', error: errors.email },
+    }),
+
+    /** What the form asks for: another address, or to keep the one that there is. */
+    actionOf(context: RequestContext, session: AuthenticatedSession) {
+      if (context.form.get('cancel') === '1')
+        return {
+          event: 'email_change_cancel',
+          done: 'email_cancelled',
+          run: () => requests.cancel(session, context),
+        } as const
+      return {
+        event: 'email_change_request',
+        done: 'email_requested',
+        run: () => {
+          const email = emailDomains.requireEmail(context.form.get('email') ?? '')
+          return requests.ask(session, { email, browser: markAskingBrowser(deps, context) }, context)
+        },
+      } as const
+    },
+  }
+}

@@ -1,0 +1,227 @@
+import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { readReturnTo, type ReturnTargets } from '../../http/return-to.ts'
+import { AppError } from '../../lib/errors.ts'
+import { type AccountDone, isAccountDone, type SectionId } from '../../pages/pages.ts'
+import type { AccountView } from '../../pages/account/account-view.ts'
+import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, page, redirect } from '../../http/response.ts'
+import type { FormModule, Refusal } from '../../http/route.ts'
+import { ACCOUNT_PATH } from '../../http/step-up.ts'
+import { askingBrowserOf } from '../sign-in/asking-browser.ts'
+import { createAccountEmail } from './account-email.ts'
+import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
+import { orProblemPage } from '../sign-in/provider-flow.ts'
+import { findPasskeySection, findRecentActivity, findSecondFactorSection } from './sections.ts'
+import { changePasskey, refusedName } from './change-passkey.ts'
+import { createSignInMethods } from '../sign-in/ways-in.ts'
+import { startSession } from '../sign-in/start-session.ts'
+import { stayAtLogin } from '../sign-in/offered-ways.ts'
+
+const SHOWN_SESSIONS = 100
+
+/** `/auth/account`: what users can see and change of their own account. */
+export const createAccount = (
+  deps: SessionServices &
+    OfferedWays &
+    ReturnTargets &
+    Pick<
+      Services,
+      | 'audit'
+      | 'clock'
+      | 'emailDomains'
+      | 'findCurrentSession'
+      | 'log'
+      | 'mail'
+      | 'oauth'
+      | 'pages'
+      | 'recovery'
+      | 'secondFactors'
+      | 'signup'
+      | 'usernames'
+      | 'users'
+    >,
+) => {
+  const { users, sessions, oauth, pages, clock, usernames, passwords, mail } = deps
+  const accountEmail = createAccountEmail(deps)
+  const signInMethods = createSignInMethods(deps)
+
+  const listSessions = async (current: AuthenticatedSession) => {
+    const { sessions: shown, count } = await sessions.list(current.userId, SHOWN_SESSIONS, current)
+    const views = shown.map((session) => ({ ...session, current: session.id === current.sessionId }))
+    return { sessions: views, moreSessions: count - shown.length }
+  }
+
+  const view = async (context: RequestContext, session: AuthenticatedSession): Promise<AccountView> => ({
+    csrfToken: context.csrfToken,
+    user: session,
+    nowMs: currentTimeMs(session, clock),
+    ...(await listSessions(session)),
+    ...(await accountEmail.forAccountPage(session)),
+    username: usernames ? { value: session.username } : undefined,
+    password: passwords ? { errors: {} } : undefined,
+    deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
+    signIn: await signInMethods.forAccountPage(session),
+    secondFactor: await findSecondFactorSection(deps, context, session),
+    passkeys: await findPasskeySection(deps, session),
+    activity: await findRecentActivity(deps, session),
+  })
+
+  /** To the account page, which then says what was done. */
+  const done = (context: RequestContext, { userId }: AuthenticatedSession, what: AccountDone): HttpResponse =>
+    redirect(doneOnAccount(deps, context, userId, what))
+
+  /** A form of the page, which shows `ofForm` when it was refused. */
+  const form = (
+    act: FormModule<[AuthenticatedSession]>['act'],
+    ofForm: (context: RequestContext, refusal: Refusal) => Partial<AccountView> = () => ({}),
+  ): FormModule<[AuthenticatedSession]> => ({
+    act,
+    showAgain: async (context, refusal, session) =>
+      pages.account({
+        ...(await view(context, session)),
+        problem: refusal.problem,
+        at: sectionOfForm(context),
+        ...ofForm(context, refusal),
+      }),
+  })
+
+  /**
+   * The user has just given the current password: as after re-authentication, a fresh session replaces the one of the
+   * request (OWASP ASVS 5, 7.2.4), so that the user can disconnect providers at once.
+   */
+  const changePassword = async (
+    context: RequestContext,
+    session: AuthenticatedSession,
+    facts: EventFacts,
+  ): Promise<HttpResponse> => {
+    const { userId, sessionId } = session
+    const current = context.form.get('current_password') ?? ''
+    const next = context.form.get('new_password') ?? ''
+    const password = await users.changeOrSetPassword(userId, { current, next, sessionId }, context)
+    if (password.outcome === 'first_set') return done(context, session, 'password_set')
+    const { grant, apply: also } = password
+    const returnTo = async () => doneOnAccount(deps, context, userId, 'password')
+    const change = { grant, returnTo, facts, also, keepsMfaOf: sessionId }
+    const response = await startSession(deps, context, change)
+    if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
+    return response
+  }
+
+  return {
+    page: {
+      async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+        const what = context.query.get('done')
+        const done = isAccountDone(what) && isDone(context, what, session.userId) ? what : undefined
+        return page(200, pages.account({ ...(await view(context, session)), done, at: context.query.get('at') }))
+      },
+    },
+
+    /** Asks for another address, or cancels that. While mail is off, the page says whom to ask instead. */
+    email: form(async (context, session, attempt) => {
+      if (!mail.isOn) return page(404, pages.account(await view(context, session)))
+      const { event, done: what, run } = accountEmail.actionOf(context, session)
+      return attempt({ event }, async () => {
+        await run()
+        return done(context, session, what)
+      })
+    }, accountEmail.shownAgain),
+
+    username: form(
+      (context, session, attempt) =>
+        attempt({}, async () => {
+          await users.changeUsername(session.userId, context.form.get('username') ?? '', session.sessionId, context)
+          return done(context, session, 'username')
+        }),
+      (context, { errors }) => ({
+        username: usernames ? { value: context.form.get('username') ?? '', error: errors.username } : undefined,
+      }),
+    ),
+
+    password: form(
+      (context, session, attempt) => attempt({}, (facts) => changePassword(context, session, facts)),
+      (_context, { errors }) => ({ password: { errors } }),
+    ),
+
+    passkeys: form((context, session, attempt) => changePasskey(deps, context, session, attempt), refusedName),
+
+    /** Ends one session, or all but this one. */
+    sessions: form((context, session, attempt) => {
+      const { userId, sessionId } = session
+      if (context.form.get('all_others') === '1')
+        return attempt({}, async (facts) => {
+          facts.count = await sessions.endOthers(userId, sessionId, context)
+          return done(context, session, 'sessions')
+        })
+      const id = context.form.get('session_id')
+      if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
+      return attempt({}, async (facts) => {
+        await sessions.endOwn(userId, id, { ownId: sessionId, caller: context })
+        facts.endedSessionId = id
+        return done(context, session, 'session')
+      })
+    }),
+
+    /** From now on every browser is asked for a code again. */
+    browsers: form((context, session, attempt) => {
+      if (context.form.get('forget_trusted') !== '1')
+        throw new AppError('invalid_request', 'Say what to do: forget_trusted=1.', { field: 'forget_trusted' })
+      return attempt({}, async (facts) => {
+        facts.count = await deps.knownBrowsers.endTrust(session.userId, context)
+        return done(context, session, 'trusted_browsers_forgotten')
+      })
+    }),
+
+    /** Disconnects a provider. */
+    identities: form((context, session, attempt) =>
+      orProblemPage(deps, context, { provider: undefined, returnTo: ACCOUNT_PATH }, async () => {
+        const id = context.form.get('identity_id')
+        if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
+        const returnTo = readReturnTo(context, deps, undefined)
+        return attempt({}, async (facts) => {
+          facts.method = await oauth.unlink(id, session, context)
+          const path = doneOnAccount(deps, context, session.userId, 'unlinked')
+          return redirect(returnTo ?? path)
+        })
+      }),
+    ),
+
+    /** Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same. */
+    verification: form((context, session, attempt) => {
+      const { verification } = deps.recovery
+      if (verification.mode === 'off')
+        throw new AppError('not_found', 'No messages are sent here that confirm an email address.')
+      return attempt({ sessionId: undefined }, async () => {
+        await verification.sendAgain(session.userId, askingBrowserOf(deps, context))
+        return done(context, session, 'verification_sent')
+      })
+    }),
+
+    deletion: form(
+      (context, { userId, sessionId }, attempt) =>
+        attempt({}, async () => {
+          await users.deleteOwn(userId, { password: context.form.get('password') ?? '', sessionId }, context)
+          context.signOut()
+          stayAtLogin(deps, context)
+          return redirect(doneAtLogin(deps, context, 'deleted'))
+        }),
+      (_context, { errors }) => ({ deletion: { error: errors.password, isOpen: true } }),
+    ),
+  }
+}
+
+/** Where the account page has the form of a request. */
+const sectionOfForm = ({ target }: RequestContext): AccountView['at'] =>
+  FORM_SECTIONS[/^\/auth\/account\/(\w+)/.exec(target)?.[1] ?? '']
+
+const FORM_SECTIONS: Readonly<Record<string, SectionId>> = {
+  email: 'email-section',
+  username: 'username-section',
+  password: 'change-password',
+  sessions: 'sessions',
+  browsers: 'second-factor',
+  identities: 'ways-in',
+  passkeys: 'passkeys',
+  delete: 'delete-account',
+}

@@ -1,0 +1,83 @@
+import { AppError } from '../../lib/errors.ts'
+import { DeadLinkError, type Link } from '../../links/link.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type Ended, signupOutcome } from '../../http/request-metrics.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
+import type { Refusal } from '../../http/route.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
+import { findBrowserSessions } from '../sign-in/start-session.ts'
+import { isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
+import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
+
+/**
+ * The link of a signup that waits for it (`SVC_EMAIL_VERIFICATION=required`). The password of the signup counts in the
+ * browser that signed up. Elsewhere the user chooses one: an attacker may have signed up with the address of another
+ * person, whose press must not make an account with the attacker's password.
+ */
+export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passwords' | 'usernames'>): LinkHandlers => {
+  const { recovery, pages, requestMetrics, usernames, passwords } = deps
+  const { pendingSignups } = recovery
+
+  /** A signup with a password, from before they were turned off, comes to nothing. */
+  const requireSignup = (link: Link) => {
+    if (!passwords) throw new DeadLinkError('signup', 'ended')
+    return pendingSignups.require(link)
+  }
+
+  const render = async (context: RequestContext, { link, token }: NamedLink, refusal?: Refusal): Promise<string> => {
+    const { email, username = '' } = await requireSignup(link)
+    const [session] = await findBrowserSessions(deps, context)
+    const choosesPassword = !isAskingBrowser(context, link)
+    // A stranger may have typed that of the signup.
+    const entered = context.form.get('username') ?? (choosesPassword ? '' : username)
+    // Otherwise the field is there once the username of the signup turned out to be taken.
+    const isRefused = context.form.get('username') !== undefined || refusal?.errors.username !== undefined
+    const asksForUsername = usernames && (choosesPassword || isRefused)
+    return pages.confirmSignup({
+      csrfToken: context.csrfToken,
+      token,
+      email,
+      otherEmail: session?.email,
+      choosesPassword,
+      username: asksForUsername ? entered : undefined,
+      errors: {},
+      ...refusal,
+    })
+  }
+
+  const confirm = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
+    // Neither that of the signup counts elsewhere: a username that is left out is made from the email.
+    const isOwn = isAskingBrowser(context, link)
+    const password = isOwn ? undefined : (context.form.get('password') ?? '')
+    const username = (usernames ? context.form.get('username') : undefined) ?? (isOwn ? undefined : '')
+    await requireSignup(link)
+    const grant = await pendingSignups.confirm({ link, password, username }, context)
+    const returnTo = returnToOf(deps, context, link)
+    const signIn = { way: 'password', grant, returnTo, facts, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
+    if (!response) throw new AppError('internal_error', 'The session could not be started.')
+    return response
+  }
+
+  const outcome = (ended: Ended) => requestMetrics?.countSignup(signupOutcome(ended))
+
+  /** Where the email got an account in the meantime, the link will never be good again. */
+  const orEmailTaken = async ({ reason }: AppError, link: Link): Promise<HttpResponse | undefined> =>
+    reason === 'email_taken'
+      ? page(410, pages.emailTaken({ email: (await pendingSignups.require(link)).email }))
+      : undefined
+
+  return {
+    showAgain: render,
+    show: async (context, named) => page(200, await render(context, named)),
+
+    act: (context, { link }, attempt) => {
+      const about = { event: 'signup', method: 'password', email: link.emailLower } as const
+      return attempt({ ...about, outcome, instead: (error) => orEmailTaken(error, link) }, (facts) =>
+        confirm(context, link, facts),
+      )
+    },
+  }
+}

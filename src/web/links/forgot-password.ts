@@ -1,0 +1,51 @@
+import type { ForgotPasswordView } from '../../pages/links/password-pages.ts'
+import { requireEmail } from '../../accounts/fields.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
+import { returnToParameter } from '../../http/return-to.ts'
+import { carriedEmail } from '../site/carried-email.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
+import { requestedReturnTo } from '../sign-in/start-session.ts'
+import { markAskingBrowser } from '../sign-in/asking-browser.ts'
+
+/** `GET` and `POST /auth/password/forgot`: asks for a link to a new password. While mail is off, both are 404. */
+export const createForgotPassword = (
+  deps: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'mail' | 'pages' | 'recovery'>,
+) => {
+  const { recovery, mail, pages } = deps
+
+  const view = (context: RequestContext, email: string): ForgotPasswordView => ({
+    csrfToken: context.csrfToken,
+    returnTo: returnToParameter(requestedReturnTo(context, deps), deps),
+    email,
+    errors: {},
+  })
+
+  const withoutMail = (): HttpResponse => page(404, pages.forgotWithoutMail())
+
+  return {
+    showAgain: (context: RequestContext, refusal: Refusal): string =>
+      mail.isOn
+        ? pages.forgotPassword({ ...view(context, context.form.get('email') ?? ''), ...refusal })
+        : pages.forgotWithoutMail(),
+
+    show(context: RequestContext): HttpResponse {
+      if (!mail.isOn) return withoutMail()
+      return page(200, pages.forgotPassword(view(context, carriedEmail(context))))
+    },
+
+    /** Whether there is such an account is looked up later: nothing here may depend on it, not even the log line. */
+    async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
+      if (!mail.isOn) return withoutMail()
+      const returnTo = requestedReturnTo(context, deps)
+      const entered = context.form.get('email') ?? ''
+      return attempt({ email: entered, check: () => requireEmail(entered) }, async (_facts, email) => {
+        const { network, device } = context
+        const browser = markAskingBrowser(deps, context)
+        await recovery.reset.ask({ email, returnTo, browser, userAgent: device.userAgent, network })
+        return page(200, pages.linkSent())
+      })
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { DeadLinkError } from '../../links/link.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { HttpResponse } from '../../http/response.ts'
+import type { Refusal } from '../../http/route.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
+import { findBrowserSessions } from '../sign-in/start-session.ts'
+import { returnToOf } from '../sign-in/asking-browser.ts'
+import { createLinkForm, type NamedLink } from '../sign-in/link-token.ts'
+
+/** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.10). */
+export const createInvitation = (deps: SignInServices & Pick<Services, 'passwords' | 'providers' | 'usernames'>) => {
+  const { recovery, pages, providers, usernames, passwords } = deps
+
+  const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
+    const { email, username } = await recovery.entry.requireAccount(link)
+    const [session] = await findBrowserSessions(deps, context)
+    return pages.invitation({
+      csrfToken: context.csrfToken,
+      token,
+      email,
+      otherEmail: session?.email,
+      username: usernames ? (context.form.get('username') ?? username) : undefined,
+      byPassword: passwords,
+      providers,
+      ...refusal,
+    })
+  }
+
+  const start = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
+    const password = context.form.get('password') ?? ''
+    const username = usernames ? context.form.get('username') : undefined
+    const chosen = { password, username }
+    const entry = { link, chosen, isOwnSession: false, factor: undefined, caller: context }
+    const { grant, apply: also } = await recovery.entry.check(entry)
+    const returnTo = returnToOf(deps, context, link)
+    const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
+    // The account was deleted since the link was read.
+    if (!response) throw new DeadLinkError('invite', 'ended')
+    return response
+  }
+
+  // Limited, since a taken username shows that an account has it, and since each try costs a hash.
+  return createLinkForm(deps, ['invite'], { render, act: start, about: { method: 'password' } })
+}

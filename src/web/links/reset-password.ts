@@ -1,0 +1,48 @@
+import { DeadLinkError } from '../../links/link.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { HttpResponse } from '../../http/response.ts'
+import type { Refusal } from '../../http/route.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
+import { createAskedFactor } from '../sign-in/asked-factor.ts'
+import { returnToOf } from '../sign-in/asking-browser.ts'
+import { createLinkForm, findSessionsBeside, type NamedLink } from '../sign-in/link-token.ts'
+import { beforeWaysIn } from '../sign-in/ways-in.ts'
+
+/** `GET` and `POST /auth/password/reset`: sets a new password by a link (CONTRACT.md 4.2). */
+export const createResetPassword = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
+  const { recovery, pages, passwords, providers } = deps
+  const askedFactor = createAskedFactor(deps)
+
+  const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
+    const { email } = await recovery.entry.requireAccount(link)
+    const { isOwn: isOwnSession, others } = await findSessionsBeside(deps, context, link)
+    return pages.resetPassword({
+      csrfToken: context.csrfToken,
+      token,
+      email,
+      otherEmail: others[0]?.email,
+      providers: passwords ? undefined : providers,
+      factor: await askedFactor.describe(await recovery.entry.findAsked({ link, isOwnSession })),
+      ...refusal,
+    })
+  }
+
+  const reset = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
+    const password = context.form.get('password') ?? ''
+    const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
+    const asked = await recovery.entry.findAsked({ link, isOwnSession })
+    const factor = await askedFactor.prove(context, asked)
+    const entry = { link, chosen: { password }, isOwnSession, factor, caller: context }
+    const { grant, apply: also } = await recovery.entry.check(entry)
+    const returnTo = () => beforeWaysIn(deps, grant.userId, returnToOf(deps, context, link))
+    const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
+    // The account was disabled, or has another address, since the link was read.
+    if (!response) throw new DeadLinkError('reset', 'ended')
+    return response
+  }
+
+  return createLinkForm(deps, ['reset'], { render, act: reset })
+}

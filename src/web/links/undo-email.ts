@@ -1,0 +1,49 @@
+import type { Link } from '../../links/link.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
+import type { Refusal } from '../../http/route.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
+import { createAskedFactor } from '../sign-in/asked-factor.ts'
+import { createLinkForm, findSessionsBeside, type NamedLink } from '../sign-in/link-token.ts'
+import { beforeWaysIn } from '../sign-in/ways-in.ts'
+
+/** `GET` and `POST /auth/email/undo`: puts back the address that an account had (CONTRACT.md 4.2). */
+export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
+  const { recovery, pages, passwords, providers, homeUrl } = deps
+  const askedFactor = createAskedFactor(deps)
+
+  const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
+    const { others } = await findSessionsBeside(deps, context, link)
+    return pages.undoEmail({
+      csrfToken: context.csrfToken,
+      token,
+      email: link.details.email ?? '',
+      newEmail: link.details.newEmail ?? '',
+      otherEmail: others[0]?.email,
+      providers: passwords ? undefined : providers,
+      factor: await askedFactor.describe(await recovery.entry.findAsked({ link, isOwnSession: false })),
+      ...refusal,
+    })
+  }
+
+  const undo = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
+    const password = context.form.get('password') ?? ''
+    const factor = await askedFactor.prove(context, await recovery.entry.findAsked({ link, isOwnSession: false }))
+    const entry = { link, chosen: { password }, isOwnSession: false, factor, caller: context }
+    const { grant, apply: also } = await recovery.entry.check(entry)
+    const returnTo = () => beforeWaysIn(deps, grant.userId, homeUrl)
+    const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
+    // The account may have been disabled since the form was sent: nothing has changed then.
+    return (await completeSignIn(deps, context, signIn)) ?? waiting(link)
+  }
+
+  /** While the account is disabled, the link is good for nothing, and stays good for afterwards. */
+  const waiting = ({ details, expiresAtMs }: Link): HttpResponse =>
+    page(403, pages.undoWaits({ email: details.email ?? '', expiresAtMs }))
+
+  const waitInstead = async ({ link }: NamedLink) => ((await recovery.entry.waits(link)) ? waiting(link) : undefined)
+
+  return createLinkForm(deps, ['undo'], { render, act: undo, instead: waitInstead })
+}

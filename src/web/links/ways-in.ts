@@ -1,0 +1,29 @@
+import type { OfferedWays, Services } from '../../http/services.ts'
+import type { ReturnTargets } from '../../http/return-to.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, page, redirect } from '../../http/response.ts'
+import { requestedReturnTo } from '../sign-in/start-session.ts'
+import { createSignInMethods } from '../sign-in/ways-in.ts'
+
+/**
+ * `GET /auth/account/ways-in`: after a user has come back by a link, the other ways into the account, so that the user can
+ * remove what is not theirs. Without any, the browser goes on at once.
+ */
+export const createWaysIn = (
+  deps: OfferedWays & ReturnTargets & Pick<Services, 'oauth' | 'pages' | 'sessions' | 'users'>,
+) => {
+  const { passkeys, pages } = deps
+  const signInMethods = createSignInMethods(deps)
+
+  return {
+    async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      const returnTo = requestedReturnTo(context, deps)
+      const linked = (await signInMethods.forAccountPage(session))?.linked ?? []
+      const own = passkeys.isOn ? await passkeys.list(session.userId) : []
+      if (linked.length === 0 && own.length === 0) return redirect(returnTo)
+      const shown = own.map(({ createdAtMs: addedAtMs, ...passkey }) => ({ ...passkey, addedAtMs }))
+      return page(200, pages.otherWaysIn({ csrfToken: context.csrfToken, returnTo, linked, passkeys: shown }))
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { OfferedWays, Services } from '../../http/services.ts'
+import { signInProblem } from '../../oauth/errors.ts'
+import type { ProviderView } from '../../pages/site/providers.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { ShowAgain } from '../../http/route.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { SignInServices } from '../sign-in/complete-sign-in.ts'
+
+/** What the handlers of one provider are given. */
+export type ProviderServices = SignInServices &
+  OfferedWays &
+  Pick<Services, 'accountLog' | 'baseUrl' | 'findCurrentSession' | 'log' | 'signup' | 'users'> & {
+    provider: ProviderView
+    /** The pages of links that ask for a second factor before the browser goes to the provider. */
+    linkPages: Record<'reset' | 'undo', { showAgain: ShowAgain }>
+  }
+
+/** The current session; `unauthorized` when there is none, or it has ended while the user was at the provider. */
+export const requireSignedIn = async (
+  { findCurrentSession }: Pick<Services, 'findCurrentSession'>,
+  context: RequestContext,
+): Promise<AuthenticatedSession> => {
+  const session = await findCurrentSession(context)
+  if (!session) throw signInProblem('logged_out')
+  return session
+}

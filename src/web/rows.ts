@@ -1,0 +1,73 @@
+import { redirect } from '../http/response.ts'
+import type { Route } from '../http/route.ts'
+import type { RouteDeps, Services } from '../http/services.ts'
+import { ACCOUNT_PATH } from '../http/step-up.ts'
+import { AppError } from '../lib/errors.ts'
+import { once } from '../lib/on-demand.ts'
+
+/** Gives a module that is there from the start. */
+export const at =
+  <Module>(module: Module): (() => Module) =>
+  () =>
+    module
+
+/** Makes the module of a screen once, with the pages. */
+export const screen = <Module>(
+  deps: RouteDeps,
+  load: (given: PageServices) => Promise<Module>,
+): (() => Promise<Module>) => once(async () => load({ ...deps, pages: await deps.loadPages() }))
+
+type PageServices = Omit<Services, 'directory'>
+
+/** Gives the modules that are made together, one for each row. */
+export const partsOf = <Parts extends object>(load: () => Promise<Parts>) => {
+  const loadOnce = once(load)
+  return <Name extends keyof Parts>(name: Name): (() => Promise<Parts[Name]>) =>
+    async () =>
+      (await loadOnce())[name]
+}
+
+/**
+ * A refused form is shown under the address that it was sent to. Opening that address again leads to the page of the
+ * form.
+ */
+export const reopenedForms = (routes: readonly Route[]): Route[] => {
+  const pages = new Set(routes.filter(({ method }) => method === 'GET').map(({ path }) => path))
+  return routes
+    .filter(({ method, responseKind, path }) => method === 'POST' && responseKind === 'html' && !pages.has(path))
+    .map(({ path, guard, needs }) => ({
+      method: 'GET',
+      path,
+      guard: 'none',
+      responseKind: 'html',
+      ...(needs && { needs }),
+      module: at({ show: () => redirect(guard === 'session' ? ACCOUNT_PATH : '/auth/login') }),
+    }))
+}
+
+/** The rows without those whose setting is off: these are 404, and not 405 where their path has a page. */
+export const withoutSwitchedOff = (
+  routes: readonly Route[],
+  { usernames, passwords, passkeys }: Pick<RouteDeps, 'usernames' | 'passwords' | 'passkeys'>,
+): Route[] => {
+  const settings = { usernames, passwords, passkeys: passkeys.isOn }
+  const isOn = ({ needs }: Route): boolean => needs === undefined || settings[needs]
+  const pages = new Set(routes.filter(isOn).map(({ path }) => path))
+  return routes.flatMap((route) => {
+    if (isOn(route)) return [route]
+    return route.method === 'POST' && pages.has(route.path) ? [notFoundAt(route.path)] : []
+  })
+}
+
+const notFoundAt = (path: Route['path']): Route => ({
+  method: 'POST',
+  path,
+  guard: 'none',
+  csrf: 'changes_nothing',
+  responseKind: 'html',
+  module: at({
+    act() {
+      throw new AppError('not_found', 'There is nothing here.')
+    },
+  }),
+})

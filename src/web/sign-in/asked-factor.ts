@@ -1,0 +1,58 @@
+import type { AskedFactorView } from '../../pages/links/asked-factor.ts'
+import { type AskedFactor, factorMissing, type ProvedFactor, canProve } from '../../sign-in/asked-factor.ts'
+import type { Services } from '../../http/services.ts'
+import { enteredCode } from './codes.ts'
+import type { Fields } from '../../http/body/form.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+
+/**
+ * The second factor on the page of a link: a link proves the mail of an account, and an email never switches a factor
+ * off (CONTRACT.md 4.16). Undefined for `asked`: the link takes the account over, and no factor counts.
+ */
+export const createAskedFactor = ({
+  secondFactors,
+  passkeys,
+  knownBrowsers,
+}: Pick<Services, 'knownBrowsers' | 'passkeys' | 'secondFactors'>) => {
+  const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
+    const known = await knownBrowsers.find(asked.userId, context.cookies.device)
+    const place = { kind: 'link', network: context.network, knownBrowser: known?.countedAs } as const
+    return secondFactors.checkCode({ ...asked, code, place }, context)
+  }
+
+  const checkPasskey = async (context: RequestContext, asked: AskedFactor, response: string): Promise<ProvedFactor> => {
+    const check = { ...asked, response, browserSecret: context.cookies.link }
+    const { grant, proof, apply } = await passkeys.checkAssertion(check, context)
+    return { apply, proof, provedAtMs: grant.authenticatedAtMs }
+  }
+
+  return {
+    /** What the page asks for; undefined: nothing. */
+    async describe(asked: AskedFactor | undefined): Promise<AskedFactorView | undefined> {
+      if (!asked) return undefined
+      const found = await secondFactors.findAsked(asked)
+      const { codes, recoveryCodes, passkeys } = found
+      return canProve(found) ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 } : undefined
+    },
+
+    /**
+     * Checks what the form brings, before anything else is done; undefined where nothing is asked for. `unprocessable`
+     * where the form brings nothing, `unauthorized` for a wrong code, which counts, or a passkey that proves nothing;
+     * `rate_limited` past the limits of wrong codes.
+     */
+    async prove(
+      context: RequestContext,
+      asked: AskedFactor | undefined,
+      entered: Pick<Fields, 'get'> = context.form,
+    ): Promise<ProvedFactor | undefined> {
+      if (!asked) return undefined
+      const found = await secondFactors.findAsked(asked)
+      if (!canProve(found)) return undefined
+      const response = entered.get('passkey_response')
+      if (response && found.passkeys > 0) return checkPasskey(context, asked, response)
+      const code = enteredCode(entered)
+      if (!code) throw factorMissing()
+      return checkCode(context, asked, code)
+    },
+  }
+}

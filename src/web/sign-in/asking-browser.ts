@@ -1,0 +1,75 @@
+import { hashToken, type Link } from '../../links/link.ts'
+import { newToken } from '../../http/cookies.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { AskingBrowser } from '../../links/verification.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
+import { returnToParameter } from '../../http/return-to.ts'
+import { type NewSession, resolveReturnTo } from './start-session.ts'
+
+/** The secret by which this browser is told from others; it is set again, so that it lasts as long as what it is for. */
+export const holdBrowserSecret = (
+  { cookieWriter, recovery }: Pick<Services, 'cookieWriter' | 'recovery'>,
+  context: RequestContext,
+  atLeastMs = 0,
+): string => {
+  const secret = context.cookies.link ?? newToken()
+  context.setCookies([cookieWriter.link(secret, Math.max(recovery.askingBrowserMs, atLeastMs))])
+  return secret
+}
+
+/**
+ * Marks the browser that asks for a link, and returns the hash by which it is recognised, for the link's details. A
+ * browser keeps its secret, so that an earlier link still finds it.
+ */
+export const markAskingBrowser = (deps: Pick<Services, 'cookieWriter' | 'recovery'>, context: RequestContext): string =>
+  hashToken(holdBrowserSecret(deps, context))
+
+/** Whether this browser asked for the link. Anybody can open a link, and in any browser. */
+export const isAskingBrowser = ({ cookies }: RequestContext, { details }: Pick<Link, 'details'>): boolean =>
+  details.browser !== undefined && cookies.link !== undefined && hashToken(cookies.link) === details.browser
+
+/**
+ * Where a user goes who came by the link. Only the browser that asked for it may say, elsewhere it is the home page. For
+ * a link that no browser has asked for, an operator has said it.
+ */
+export const returnToOf = (
+  { homeUrl }: Pick<Services, 'homeUrl'>,
+  context: RequestContext,
+  link: Pick<Link, 'details'>,
+): string =>
+  ((link.details.browser === undefined || isAskingBrowser(context, link)) && link.details.returnTo) || homeUrl
+
+/** What a link remembers of the browser that asks for it. */
+export const askingBrowserOf = (
+  deps: Pick<Services, 'cookieWriter' | 'recovery'>,
+  context: RequestContext,
+  returnTo?: string,
+): AskingBrowser => ({
+  hash: markAskingBrowser(deps, context),
+  network: context.network,
+  userAgent: context.device.userAgent,
+  returnTo,
+})
+
+/**
+ * With `SVC_EMAIL_VERIFICATION=required`, an account that has never proved its email gets a message in place of a
+ * session. Undefined where a session may start. To be called with a grant: nobody else learns that there is an account.
+ */
+export const askToProveEmail = async (
+  deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'limits' | 'pages' | 'recovery'>,
+  context: RequestContext,
+  { grant, facts, ...session }: NewSession,
+): Promise<HttpResponse | undefined> => {
+  const { verification } = deps.recovery
+  const user = await verification.findUnproved(grant.userId)
+  if (!user) return undefined
+  const returnTo = await resolveReturnTo(session.returnTo)
+  Object.assign(facts, { userId: user.id, reason: 'email_unverified' })
+  // It has cost a hash, as a login that succeeds.
+  await deps.limits.attempt([['successfulLogin', { userId: user.id, network: context.network }]], () =>
+    verification.sendAgain(user.id, askingBrowserOf(deps, context, returnTo)),
+  )
+  const view = { email: user.email, after: 'login' as const, returnTo: returnToParameter(returnTo, deps) }
+  return page(200, deps.pages.checkMail(view))
+}

@@ -1,0 +1,53 @@
+import type { FirstFactorQueries, ProvingBrowser } from '../../links/first-factor.ts'
+import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+
+/** What tells `recovery.firstFactor` which browser it is. */
+export const provingBrowserOf = ({ cookies }: Pick<RequestContext, 'cookies'>): ProvingBrowser => ({
+  device: cookies.device,
+  link: cookies.link,
+})
+
+/** `forbidden` where a link by mail must come before the first second factor or passkey of the user. */
+export const requireFirstSetUp = (
+  { recovery }: Pick<Services, 'recovery'>,
+  context: RequestContext,
+  userId: string,
+): Promise<void> => recovery.firstFactor.require(userId, provingBrowserOf(context))
+
+/** The same for a sign-in that goes on with the set-up, unless it began with a link by mail. */
+export const requireFirstEnrolment = async (
+  deps: Pick<Services, 'recovery'>,
+  context: RequestContext,
+  { way, userId }: PendingSignIn,
+): Promise<void> => {
+  await deps.recovery.firstFactor.require(userId, enrollingBrowserOf(context, way))
+}
+
+/** Sign-ins that begin with a link by mail. */
+export const BY_MAIL: ReadonlySet<PendingSignIn['way']> = new Set(['recovery', 'verification'])
+
+const enrollingBrowserOf = (context: RequestContext, way: PendingSignIn['way'] | undefined): ProvingBrowser => ({
+  ...provingBrowserOf(context),
+  cameByMail: way !== undefined && BY_MAIL.has(way),
+})
+
+interface FirstSetUp<Transaction, Result> {
+  userId: string
+  /** How a sign-in began that goes on with it. */
+  way?: PendingSignIn['way']
+  apply: (transaction: Transaction) => Promise<Result>
+}
+
+/** The same once more, in the transaction of a set-up. */
+export const asFirstSetUp =
+  <Transaction extends FirstFactorQueries, Result>(
+    { recovery }: Pick<Services, 'recovery'>,
+    context: RequestContext,
+    { userId, way, apply }: FirstSetUp<Transaction, Result>,
+  ) =>
+  async (transaction: Transaction): Promise<Result> => {
+    await recovery.firstFactor.require(userId, enrollingBrowserOf(context, way), transaction)
+    return apply(transaction)
+  }

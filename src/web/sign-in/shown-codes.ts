@@ -1,0 +1,66 @@
+import { AppError } from '../../lib/errors.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
+import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
+import { ACCOUNT_PATH, accountPathAfter } from '../../http/step-up.ts'
+import { doneOnAccount, isDone } from '../site/done.ts'
+
+/** What new recovery codes come with. */
+const OCCASIONS = ['second_factor_set_up', 'passkey_added', 'recovery_codes_renewed'] as const
+
+interface NewCodes {
+  userId: string
+  codes: string[]
+  returnTo?: string | undefined
+  done: (typeof OCCASIONS)[number]
+}
+
+const SECOND_FACTOR_PATH = '/auth/account/second-factor'
+
+/** Sets the cookie with new recovery codes; resolves to the path of the page that shows them once. */
+export const showRecoveryCodes = async (
+  deps: Pick<Services, 'secondFactors' | 'cookieWriter'>,
+  context: RequestContext,
+  { userId, codes, returnTo, done }: NewCodes,
+): Promise<string> => {
+  context.setCookies([deps.cookieWriter.codes(await deps.secondFactors.sealCodes(userId, codes))])
+  doneOnAccount(deps, context, userId, done)
+  return withReturnTo(SECOND_FACTOR_PATH, returnTo)
+}
+
+/** Shows new recovery codes, once, and makes a file of them. */
+export const createRecoveryCodesView = ({
+  secondFactors,
+  cookieWriter,
+  pages,
+  ...targets
+}: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'pages' | 'secondFactors'>) => ({
+  /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
+  async show(context: RequestContext, { userId, email }: AuthenticatedSession): Promise<HttpResponse | undefined> {
+    const sealed = context.cookies.single.codes
+    const codes = await secondFactors.openCodes(userId, sealed)
+    if (!codes || sealed === undefined) return undefined
+    if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
+    const done = OCCASIONS.find((what) => isDone(context, what, userId))
+    const returnTo = readReturnTo(context, targets, done ? accountPathAfter(done) : ACCOUNT_PATH)
+    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }))
+  },
+
+  /** The codes that the page has just shown, as a file. Nothing but what svc has sealed for this user gets into it. */
+  async download(sealed: string, { userId, email }: AuthenticatedSession): Promise<HttpResponse> {
+    const codes = await secondFactors.openCodes(userId, sealed)
+    if (!codes)
+      throw new AppError(
+        'gone',
+        'These codes were shown more than ten minutes ago. Make new ones to get a file of them.',
+      )
+    return {
+      status: 200,
+      contentType: 'text/plain; charset=utf-8',
+      body: pages.recoveryCodesFile({ email, codes }),
+      headers: ['content-disposition', 'attachment; filename="recovery-codes.txt"'],
+    }
+  },
+})

@@ -1,0 +1,110 @@
+import type { AuthenticatedSession, IdentifiedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { Services } from '../../http/services.ts'
+import { doneOnAccount } from '../site/done.ts'
+import { type BrowserRecognition, createRecognition } from '../../http/recognise-browser.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, redirect } from '../../http/response.ts'
+import { type ReturnTargets, readReturnTo } from '../../http/return-to.ts'
+
+/** Where to go afterwards: `return_to`, else the home page. */
+export const requestedReturnTo = (context: RequestContext, targets: ReturnTargets): string =>
+  readReturnTo(context, targets, targets.homeUrl)
+
+/** By either cookie: the access token may have expired. */
+export const identifySessions = async (
+  { sessions }: Pick<Services, 'sessions'>,
+  { cookies: { access, refresh } }: RequestContext,
+): Promise<IdentifiedSession[]> => {
+  const session = access && (await sessions.authenticate(access))
+  const identified = refresh && (await sessions.identify(refresh))
+  const found = [...(session ? [{ session, isReused: false }] : []), ...(identified ? [identified] : [])]
+  const byId = new Map(found.map((each) => [each.session.sessionId, each]))
+  return [...byId.values()]
+}
+
+/** The sessions of this browser. A refresh token that is used again past its grace may be a thief's, and shows none. */
+export const findBrowserSessions = async (
+  deps: Pick<Services, 'sessions'>,
+  context: RequestContext,
+): Promise<AuthenticatedSession[]> =>
+  (await identifySessions(deps, context)).filter(({ isReused }) => !isReused).map(({ session }) => session)
+
+/** What users prove who change how they sign in: a fresh session takes the place of theirs. */
+const PROVED: Partial<Record<EventFacts['event'], string>> = { password_change: 'password', second_factor_add: 'code' }
+
+/** What the start of the session is recorded as: every one is, also that of a new account, whose row comes before it. */
+const loginOf = ({ event, method = PROVED[event] ?? 'link' }: EventFacts): StartOptions['login'] => ({
+  method: method === 'email' ? 'link' : method,
+})
+
+export interface NewSession {
+  grant: SignInGrant
+  /** A function is called after the commit. */
+  returnTo: string | (() => Promise<string>)
+  /** Completed with the user and the new session. */
+  facts: EventFacts
+  /** Runs in the transaction that starts the session. */
+  also?: StartOptions['also']
+  mayStart?: StartOptions['mayStart']
+  browser?: BrowserRecognition
+  /** The session whose authentication stays, where it has `mfa`. */
+  keepsMfaOf?: string | undefined
+  /** Whether the browser is trusted from now on: only after a right code. */
+  trusts?: boolean
+}
+
+/** Such a sign-in is no successful login yet: it counts as one at its end. */
+class NotStarted extends Error {}
+
+const undefinedWhereNotStarted = (thrown: unknown): undefined => {
+  if (!(thrown instanceof NotStarted)) throw thrown
+}
+
+/** Where the browser goes, once everything is committed. */
+export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise<string> =>
+  typeof returnTo === 'string' ? returnTo : returnTo()
+
+/**
+ * Starts a session in place of those that this browser had, sets its cookies with a new CSRF token, and redirects to
+ * `returnTo`. Undefined when the grant is no longer valid, or `mayStart` says no; `rate_limited` when this user has
+ * signed in too often from this network, in whatever way.
+ */
+export const startSession = async (
+  deps: Pick<Services, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
+  context: RequestContext,
+  { grant, returnTo, facts, also, mayStart, browser = 'announced', keepsMfaOf, trusts = false }: NewSession,
+): Promise<HttpResponse | undefined> => {
+  const { userId } = grant
+  facts.userId = userId
+  const earlier = await identifySessions(deps, context)
+  const replaces = earlier.map(({ session, isReused }) => ({ ...session, isReused }))
+  const own = earlier.find(({ session, isReused }) => session.userId === userId && !isReused)?.session
+  const { recognise, setCookie } = createRecognition(deps, context, {
+    userId,
+    browser: own && browser === 'announced' ? 'silent' : browser,
+    trusts,
+    sessionBrowser: grant.amr?.includes('mfa') ? undefined : own?.deviceHash,
+  })
+  // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
+  // While the transaction begins, so that it costs no round trip; it waits before it stores anything.
+  const started = deps.limits.attemptAtOnce(
+    [['successfulLogin', { userId, network: context.network }]],
+    async (admitted) => {
+      const login = loginOf(facts)
+      const options = { replaces, also, mayStart, recogniseBrowser: recognise, keepsMfaOf, admitted, login }
+      const tokens = await deps.sessions.start(grant, context, options)
+      if (tokens) return tokens
+      throw new NotStarted()
+    },
+  )
+  const tokens = await started.catch(undefinedWhereNotStarted)
+  if (!tokens) return undefined
+  facts.sessionId = tokens.sessionId
+  context.setSessionCookies(tokens)
+  setCookie()
+  // Another sign-in that waited here is over: this one has replaced it.
+  if (context.cookies.pending) context.setCookies([deps.cookieWriter.pending()])
+  if (facts.event === 'reauthentication') doneOnAccount(deps, context, userId, 'confirmed')
+  return redirect(await resolveReturnTo(returnTo))
+}

@@ -1,0 +1,67 @@
+import { presetOf } from '../../oauth/providers/presets.ts'
+import type { SignInView } from '../../pages/account/account-view.ts'
+import type { ProviderView } from '../../pages/site/providers.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { ProviderProfile } from '../../oauth/oauth.ts'
+import { withReturnTo } from '../../http/return-to.ts'
+import type { Services } from '../../http/services.ts'
+
+/** The ways in which a user can sign in: with a password, and with connected providers. */
+export const createSignInMethods = ({
+  users,
+  oauth,
+  sessions,
+  pages,
+  passwords,
+  providers,
+}: Pick<Services, 'oauth' | 'pages' | 'passwords' | 'providers' | 'sessions' | 'users'>) => {
+  const findMethods = async (userId: string) => {
+    const hasPassword = await users.hasPassword(userId)
+    return { hasPassword, linked: await oauth.listIdentities(userId, hasPassword) }
+  }
+
+  /** A provider may still be connected to an account after it was removed from the settings. */
+  const providerView = (name: string): ProviderView =>
+    providers.find((it) => it.name === name) ?? { name, label: presetOf(name).label, iconUrl: pages.iconOf(name) }
+
+  return {
+    /** Undefined where the password is the only way: then the page has no such section. */
+    async forAccountPage(session: AuthenticatedSession): Promise<SignInView | undefined> {
+      const { hasPassword, linked } = await findMethods(session.userId)
+      if (providers.length === 0 && linked.length === 0) return undefined
+      return {
+        hasPassword: passwords ? hasPassword : undefined,
+        isRecentlyAuthenticated: await sessions.isRecentlyAuthenticated(session),
+        linked: linked.map(({ id, provider, email, createdAtMs, removable }) => {
+          const { label, iconUrl } = providerView(provider)
+          return { id, label, iconUrl, email, linkedAtMs: createdAtMs, removable }
+        }),
+        linkable: providers.filter(({ name }) => !linked.some(({ provider }) => provider === name)),
+      }
+    },
+
+    async forReauthentication({
+      userId,
+    }: AuthenticatedSession): Promise<{ hasPassword: boolean; providers: ProviderView[] }> {
+      const { hasPassword, linked } = await findMethods(userId)
+      const names = linked.map(({ provider }) => provider)
+      return { hasPassword, providers: providers.filter(({ name }) => names.includes(name)) }
+    },
+  }
+}
+
+/**
+ * Where to send a user who has come back by a link: to the page of the other ways in, where there is something to see on
+ * it besides what they have just signed in with.
+ */
+export const beforeWaysIn = async (
+  { oauth, passkeys }: Pick<Services, 'oauth' | 'passkeys'>,
+  userId: string,
+  returnTo: string,
+  own?: Pick<ProviderProfile, 'issuer' | 'subject'>,
+): Promise<string> => {
+  const linked = await oauth.listIdentities(userId, true)
+  const others = linked.filter(({ issuer, subject }) => issuer !== own?.issuer || subject !== own.subject)
+  const isAlone = others.length === 0 && (!passkeys.isOn || (await passkeys.list(userId)).length === 0)
+  return isAlone ? returnTo : withReturnTo('/auth/account/ways-in', returnTo)
+}

@@ -1,0 +1,113 @@
+import type { Awaitable } from '../../lib/awaitable.ts'
+import type { SignupView } from '../../pages/signup/signup-page.ts'
+import { emailTaken } from '../../accounts/fields.ts'
+import type { AskingBrowser } from '../../links/verification.ts'
+import type { AlsoInsert } from '../../accounts/accounts.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
+import { returnToParameter } from '../../http/return-to.ts'
+import { signupWays } from '../sign-in/offered-ways.ts'
+import { carriedEmail } from '../site/carried-email.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
+import { askingBrowserOf } from '../sign-in/asking-browser.ts'
+import type { RedirectSignedIn } from '../sign-in/redirect-signed-in.ts'
+import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
+import { requestedReturnTo } from '../sign-in/start-session.ts'
+
+interface Typed {
+  email: string
+  /** Undefined where usernames are made: what a form says of one does not count. */
+  username: string | undefined
+}
+
+interface SignupForm extends Typed {
+  password: string
+  returnTo: string
+}
+
+/** `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
+export const createSignup = (
+  deps: SignInServices &
+    Pick<Services, 'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'usernames' | 'users'> & {
+      redirectSignedIn: RedirectSignedIn
+    },
+) => {
+  const { redirectSignedIn, users, pages, requestMetrics, usernames, providers, emailDomains } = deps
+  const { verification, pendingSignups } = deps.recovery
+  const ways = signupWays(deps)
+
+  const view = (context: RequestContext, returnTo: string, typed: Typed): SignupView => ({
+    csrfToken: context.csrfToken,
+    returnTo: returnToParameter(returnTo, deps),
+    ...typed,
+    errors: {},
+    providers,
+    acceptedDomains: emailDomains.accepted,
+    byPassword: ways.byPassword,
+    closed: !ways.isOpen,
+  })
+
+  const showEmpty = (context: RequestContext, returnTo: string, status: number): HttpResponse =>
+    page(
+      status,
+      pages.signup(view(context, returnTo, { email: carriedEmail(context), username: usernames ? '' : undefined })),
+    )
+
+  /** Whether the email is taken is looked up later: nothing here may depend on it, not even the log line. */
+  const askToConfirm = async (
+    context: RequestContext,
+    { returnTo, ...typed }: SignupForm,
+    browser: AskingBrowser,
+  ): Promise<HttpResponse> => {
+    await pendingSignups.ask(await users.checkSignup(typed, context), browser)
+    const view = { email: typed.email.trim(), after: 'signup' as const, returnTo: returnToParameter(returnTo, deps) }
+    return page(200, pages.checkMail(view))
+  }
+
+  const createAccount = async (
+    context: RequestContext,
+    { returnTo, ...typed }: SignupForm,
+    { browser, facts }: { browser: AskingBrowser | undefined; facts: EventFacts },
+  ): Promise<HttpResponse> => {
+    const sendMessage: AlsoInsert = async (transaction, userId) =>
+      browser && verification.send(transaction, userId, browser)
+    const grant = await users.signUp(typed, context, sendMessage)
+    const signIn = { way: 'password', grant, returnTo, facts, browser: 'not_yet' } as const
+    const response = await completeSignIn(deps, context, signIn)
+    // An operator has invited the owner of the address at this moment, and the account is theirs.
+    if (!response) throw emailTaken()
+    return response
+  }
+
+  const readTyped = ({ form }: RequestContext): Typed => ({
+    email: form.get('email') ?? '',
+    username: usernames ? (form.get('username') ?? '') : undefined,
+  })
+
+  return {
+    showAgain: (context: RequestContext, refusal: Refusal): string =>
+      pages.signup({ ...view(context, requestedReturnTo(context, deps), readTyped(context)), ...refusal }),
+
+    show: (context: RequestContext): Awaitable<HttpResponse> =>
+      redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo, ways.isOpen ? 200 : 403)),
+
+    async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
+      const returnTo = requestedReturnTo(context, deps)
+      const form = { ...readTyped(context), password: context.form.get('password') ?? '', returnTo }
+      if (!ways.byPassword) {
+        requestMetrics?.countSignup('closed')
+        return showEmpty(context, returnTo, 403)
+      }
+      const about = { method: 'password', email: form.email }
+      const askingBrowser = () => askingBrowserOf(deps, context, returnTo)
+      if (verification.mode === 'required')
+        return attempt({ ...about, event: 'signup_request', check: askingBrowser }, (_facts, browser) =>
+          askToConfirm(context, form, browser),
+        )
+      const check = () => (verification.mode === 'off' ? undefined : askingBrowser())
+      return attempt({ ...about, check }, (facts, browser) => createAccount(context, form, { browser, facts }))
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import type { Services } from '../../http/services.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, page } from '../../http/response.ts'
+import { signupWays } from '../sign-in/offered-ways.ts'
+
+/**
+ * `GET /`, where the base URL is on this machine: the application has the address, but while there is none, the request
+ * reaches svc. A user who has just signed up is told what to do next; for anyone else the page is a 404 all the same.
+ */
+export const createWelcome = (
+  deps: Pick<Services, 'baseUrl' | 'findCurrentSession' | 'pages' | 'passwords' | 'providers' | 'signup'>,
+) => {
+  const { findCurrentSession, pages, baseUrl } = deps
+  const { isOpen: signupOpen } = signupWays(deps)
+
+  const show = async (context: RequestContext): Promise<HttpResponse> => {
+    const session = await findCurrentSession(context)
+    const host = context.headers.host ?? new URL(baseUrl).host
+    const { requestId } = context
+    return page(session ? 200 : 404, pages.welcome({ email: session?.email, host, signupOpen, requestId }))
+  }
+  return { show }
+}
