@@ -54,7 +54,7 @@ const NOT_RUN: [document: string, beginnings: string[], reason: string][] = [
   ['docs/frameworks.md', ['// vite.config.js'], 'Vite is not installed; it was run by hand, with Vite 8.3.8'],
   ['docs/mail.md', ['npx maildev'], MACHINE],
   ['docs/move-users.md', ['PGTZ=UTC psql', 'psql '], 'it reads the database of another system'],
-  ['docs/operate.md', ['node -e "'], 'it ends all sessions of an installation'],
+  ['docs/faults.md', ['node -e "'], 'it ends all sessions of an installation'],
   ['docs/protect.md', ['curl '], 'the tests of gateways send such requests'],
   ['docs/scaling.md', ['systemctl', 'for number', 'DOMAIN='], MACHINE],
   ['docs/server-api.md', ['const response = await fetch'], PARTS],

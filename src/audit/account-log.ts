@@ -27,7 +27,7 @@ export interface EventFacts extends AccountFacts {
   email?: string | undefined
 }
 
-/** Logs what requests do to accounts (docs/operate.md#account-events). */
+/** Logs what requests do to accounts (docs/logs-and-metrics.md#account-events). */
 export interface AccountLog {
   record: (context: LoggedRequest, facts: EventFacts) => void
   /** Runs `action`, which may complete the facts, and logs only that it failed. */

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
 
-/** Names of account events. They are public: logs contain them (docs/operate.md#account-events). */
+/** Names of account events. They are public: logs contain them (docs/logs-and-metrics.md#account-events). */
 export const ACCOUNT_EVENTS = [
   'login',
   'second_factor_request',

@@ -56,7 +56,7 @@ const takesName = (thrown: unknown): boolean =>
   succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
 
 /**
- * THE table of limits. docs/operate.md has all of them, and docs/decisions/004-rate-limits.md says why they are as they
+ * THE table of limits. docs/limits.md has all of them, and docs/decisions/004-rate-limits.md says why they are as they
  * are.
  */
 export const LIMITS = {

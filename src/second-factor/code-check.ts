@@ -143,5 +143,5 @@ const wrongCode = (): AppError =>
 
 const sealedByAnother = (): AppError =>
   new AppError('internal_error', 'The secret of this authenticator app cannot be opened.', {
-    cause: new Error('no known root secret has sealed this secret of one-time codes (docs/operate.md)'),
+    cause: new Error('no known root secret has sealed this secret of one-time codes (docs/backup-and-keys.md)'),
   })

@@ -11,8 +11,8 @@ test('of all counts, docs/scaling.md says of the starts of sign-ins with a provi
   assert.deepEqual(counts, ['count of starts of sign-ins with a provider'])
 })
 
-test('docs/operate.md has the names, figures and keys of all limits of tries, in their order', () => {
-  const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
+test('docs/limits.md has the names, figures and keys of all limits of tries, in their order', () => {
+  const text = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8')
   const documented = [...text.matchAll(/^\| `([a-z_]+)` \| (\d+) \| (\d+) min \| ([a-z ]+) \|$/gm)].map((row) =>
     row.slice(1).join(' '),
   )

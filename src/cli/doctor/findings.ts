@@ -6,7 +6,7 @@ export interface Finding {
   cure: string
 }
 
-/** Each finding has a cure, by its code. Codes are stable: docs/operate.md lists them. */
+/** Each finding has a cure, by its code. Codes are stable: docs/faults.md lists them. */
 const CURES = {
   // These say why svc is not reached.
   unreachable: 'Check the address, the name server, the firewall and whether the proxy runs.',

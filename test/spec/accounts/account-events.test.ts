@@ -277,8 +277,8 @@ describe('the actions of the command line leave a line on its stderr', () => {
   })
 })
 
-test('docs/operate.md lists every event', () => {
-  const document = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8')
+test('docs/logs-and-metrics.md lists every event', () => {
+  const document = readFileSync(new URL('../../../docs/logs-and-metrics.md', import.meta.url), 'utf8')
   const [, section = ''] = /### Account events(.+?)\n\n- `outcome`/s.exec(document) ?? []
   const listed = section.split('\n').flatMap((row) => /^\| (`.+?`) \|/.exec(row)?.[1]?.match(/\w+/g) ?? [])
   assert.deepEqual(listed.filter((name) => name !== 'event').toSorted(), [...ACCOUNT_EVENTS].toSorted())

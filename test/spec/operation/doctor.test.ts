@@ -57,8 +57,8 @@ describe('svc doctor', () => {
     assert.match(stdout, /^base_url_differs: The service has SVC_BASE_URL \S+, and not \S+\. Set SVC_BASE_URL to .+\n$/)
   })
 
-  test('its codes are those of the list in operate.md, in the same order', () => {
-    const document = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8')
+  test('its codes are those of the list in faults.md, in the same order', () => {
+    const document = readFileSync(new URL('../../../docs/faults.md', import.meta.url), 'utf8')
     const [, section = ''] = /^## svc doctor\n(.*?)^## /ms.exec(document) ?? []
     const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code)
     assert.deepEqual(listed, FINDING_CODES)

@@ -62,10 +62,10 @@ const findUnknownValues = (query: string, { samples }: Metrics): string[] =>
       .map(({ label, value }) => `${name}{${label}="${value}"}`),
   )
 
-/** The expressions that docs/operate.md names as worth an alarm. */
+/** The expressions that docs/logs-and-metrics.md names as worth an alarm. */
 const readAlarms = (): string[] => {
-  const text = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8')
-  const [, table = ''] = /^Suggested alarms:\n\n(.*?)\n\n/ms.exec(text) ?? []
+  const text = readFileSync(new URL('../../../docs/logs-and-metrics.md', import.meta.url), 'utf8')
+  const [, table = ''] = /^Suggested alarms:\n\n((?:\|.*\n)+)/m.exec(text) ?? []
   return [...table.matchAll(/^\| `(.+?)` \|/gm)].map(([, expression = '']) => expression.replaceAll('\\|', '|'))
 }
 
@@ -93,7 +93,7 @@ describe('docs/grafana-dashboard.json', () => {
     )
   })
 
-  test('every alarm of docs/operate.md uses existing metrics, and some notice that there are none', () => {
+  test('every alarm of docs/logs-and-metrics.md uses existing metrics, and some notice that there are none', () => {
     const alarms = readAlarms()
     assert.ok(alarms.length >= 9)
     assert.deepEqual(
@@ -103,7 +103,10 @@ describe('docs/grafana-dashboard.json', () => {
     assert.ok(alarms.includes('absent(svc_build_info)'))
     assert.ok(alarms.some((query) => /^up\{job="svc"\} == 0$/.test(query)))
     // The job has the name in the configuration beside it.
-    assert.match(readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8'), /^ {2}- job_name: svc$/m)
+    assert.match(
+      readFileSync(new URL('../../../docs/logs-and-metrics.md', import.meta.url), 'utf8'),
+      /^ {2}- job_name: svc$/m,
+    )
   })
 
   test('a missing metric is found', () => {

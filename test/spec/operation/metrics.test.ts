@@ -35,7 +35,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { eventually } from '../../support/wait.ts'
 import net from 'node:net'
 
-const OPERATE = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8')
+const readDocument = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
 const REQUESTS = 'svc_http_request_duration_seconds_count'
 const service = await startMeteredService()
 
@@ -154,7 +154,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     }
   })
 
-  test('docs/operate.md lists every metric with its labels, and no others', async (t) => {
+  test('docs/logs-and-metrics.md lists every metric with its labels, and no others', async (t) => {
     const own = await startMeteredService({ t, env: { SVC_CLEANUP_INTERVAL: '50ms' } })
     const connection = await connectRaw(own, t)
     connection.write('nonsense\r\n\r\n')
@@ -162,7 +162,9 @@ describe('the metrics', { concurrency: 3 }, () => {
     await eventually('a chore is done', async () => (await own.scrape()).text.includes('chore='))
     const { types, samples } = await own.scrape()
     const listed = new Map<string, string[]>()
-    for (const [, names = '', labels = ''] of OPERATE.matchAll(/^\| ((?:`svc_\w+`(?:, )?)+) \|([^|]*)\|/gm))
+    for (const [, names = '', labels = ''] of readDocument('logs-and-metrics.md').matchAll(
+      /^\| ((?:`svc_\w+`(?:, )?)+) \|([^|]*)\|/gm,
+    ))
       for (const [name] of names.matchAll(/\w+/g)) listed.set(name, labels.match(/\w+/g) ?? [])
     assert.deepEqual(
       [...listed.keys()].toSorted(),
@@ -175,9 +177,9 @@ describe('the metrics', { concurrency: 3 }, () => {
     }
   })
 
-  test('the tries and windows of all limits are those of docs/operate.md', async () => {
+  test('the tries and windows of all limits are those of docs/limits.md', async () => {
     const { samples } = await service.scrape()
-    const documented = [...OPERATE.matchAll(/^\| `([a-z_]+)` \| (\d+) \| (\d+) min \|/gm)]
+    const documented = [...readDocument('limits.md').matchAll(/^\| `([a-z_]+)` \| (\d+) \| (\d+) min \|/gm)]
     assert.ok(documented.length > 10)
     const valuesOf = (metric: string) =>
       samples.filter(({ name }) => name === metric).map(({ labels, value }) => [labels.limit, value])
