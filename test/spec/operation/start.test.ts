@@ -70,7 +70,7 @@ describe('a start', { concurrency: 2 }, () => {
     const service = await withEmptyDatabase(t)
     const check = await service.cli(['migrate', '--check'])
     assert.equal(check.code, 1, check.stderr)
-    assert.match(check.stdout, /001-beginning/)
+    assert.match(check.stdout, /001-schema/)
     assert.doesNotMatch(check.stdout + check.stderr, stack)
     assert.doesNotMatch(check.stderr, /no such table/)
     await service.restart()
