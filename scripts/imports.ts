@@ -134,7 +134,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'mail/mail-settings.ts',
     'oauth/providers/presets.ts',
     'storage/postgres/url.ts',
-    'webhooks/webhook-settings.ts',
+    'webhooks/event-types.ts',
   ],
   bootstrap: ['config', 'lib', 'storage'],
   core: [

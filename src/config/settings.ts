@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
-import { EVENT_TYPES, type EventType } from '../webhooks/webhook-settings.ts'
+import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import { emailDomains, homePath, mailbox, smtpUrl, supportUrl } from './mail-parsers.ts'
 import {
   audiences,

@@ -10,6 +10,8 @@ import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from 
 import { setImmediate } from 'node:timers/promises'
 import { deleteSessionsUpTo, findSessionIds } from './all-sessions-store.ts'
 
+// Which event of an account ends its sessions stands in accounts/security-events.ts.
+
 interface EndInBatchesDeps {
   db: Database
   cachedSessions: CachedSessions

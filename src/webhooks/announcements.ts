@@ -3,7 +3,7 @@ import { USER_CHANGES, type UserChange } from '../lib/user-change.ts'
 import { uuidAfter } from '../lib/uuid.ts'
 import type { Transaction } from '../storage/database.ts'
 import { eventOutbox, findLastId, findLastOpenId } from './outbox-store.ts'
-import type { EventType } from './webhook-settings.ts'
+import type { EventType } from './event-types.ts'
 
 interface WebhookEvent {
   id: string

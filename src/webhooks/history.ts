@@ -4,9 +4,9 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createBody } from './announcements.ts'
 import { type DeliveryAttempt, findAttempts, findLatestAttempts, forgetEarlyAttempts } from './attempt-store.ts'
-import { type DeliveryResult, deliver } from './delivery.ts'
+import { type DeliveryResult, deliver } from './signed-request.ts'
 import { eventOutbox, findFailedEvents, type OutboxEvent, reopenEvent } from './outbox-store.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
+import type { WebhookSettings } from './event-types.ts'
 
 /** Events per transaction, so that other users of the database do not wait for all of them. */
 const BATCH = 100

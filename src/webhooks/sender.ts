@@ -4,9 +4,9 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createDispatcher, type Dispatcher } from '../storage/outbox/dispatcher.ts'
 import { type DeliveryOutcome, recordAttempt, recordInterruptedAttempt } from './attempt-store.ts'
-import { type DeliveryResult, deliver } from './delivery.ts'
+import { type DeliveryResult, deliver } from './signed-request.ts'
 import { eventOutbox, type OutboxEvent } from './outbox-store.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
+import type { WebhookSettings } from './event-types.ts'
 
 /** Number of simultaneous deliveries, each for a different user. */
 const AT_ONCE = 8

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isMisspelt, webhookKey } from '../../src/lib/webhook-key.ts'
-import { signBody, standardSignature } from '../../src/webhooks/delivery.ts'
+import { signBody, standardSignature } from '../../src/webhooks/signed-request.ts'
 
 test('the example of Standard Webhooks, as the documentation of Svix prints it', () => {
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' }
