@@ -23,7 +23,7 @@ export type Authentication = Pick<SignInGrant, 'amr' | 'authenticatedAtMs'>
 /** A user shows it after the first proof. */
 export interface SecondProof {
   proof: Proof
-  /** When a passkey has signed in; undefined for anything else. */
+  /** When a passkey has signed in; undefined for anything else, and for one that was used up on the way to a provider. */
   provedAtMs?: number | undefined
 }
 
@@ -53,7 +53,7 @@ const withCode = (first: Authentication['amr'], code: Proof): Authentication['am
 /**
  * Adds a second proof to the first. A passkey proves everything by itself, and takes the place of the first proof. The
  * time stays that of the first, since nothing that was proved may be older than it says; a passkey that signs in has a
- * time of its own, and one that is being set up has not.
+ * time of its own. One that is being set up has not, nor has one that was used up on the way to a provider.
  */
 export const authenticatedBy = (
   first: Authentication,
@@ -65,6 +65,6 @@ export const authenticatedBy = (
   if (!isPasskey(second.proof)) return { amr: withCode(amr, second.proof), authenticatedAtMs }
   return {
     amr: AMR[second.proof],
-    authenticatedAtMs: purpose === 'set_up' ? authenticatedAtMs : second.provedAtMs,
+    authenticatedAtMs: purpose === 'set_up' ? authenticatedAtMs : (second.provedAtMs ?? authenticatedAtMs),
   }
 }

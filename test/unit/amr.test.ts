@@ -45,6 +45,12 @@ describe('what a session says that was proved, and when', () => {
         assert.deepEqual(after('synced_passkey'), ['swk mfa', passkeyTime])
       })
 
+  test('a passkey without a time of its own has that of the first proof', () => {
+    const first = { amr: ['fed'] as const, authenticatedAtMs: FIRST_MS }
+    const { amr, authenticatedAtMs } = authenticatedBy(first, { proof: 'bound_passkey' }, 'enter')
+    assert.deepEqual([text(amr), authenticatedAtMs], ['hwk mfa', FIRST_MS])
+  })
+
   for (const [purpose, passkeyTime] of Object.entries(PASSKEY_TIME) as [Purpose, number][])
     test(`something that is not known, to ${purpose}: a code alone is not more`, () => {
       const unknown = { amr: [], authenticatedAtMs: undefined }

@@ -5,10 +5,13 @@ import { currentUser, newAgent, newPerson } from '../../support/client/accounts.
 import { assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
 import type { UserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
+import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
+import { loginOptions, postJson, registrationOptions } from '../../support/passkeys/passkeys.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser, type OpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { PATIENT, startServiceWith } from '../../support/provider/provider-service.ts'
 import { returnFromProvider, signInBy, startAt } from '../../support/provider/provider-sign-in.ts'
+import { invite } from '../../support/recovery/invitation.ts'
 import { openReset, resetTokenOf } from '../../support/recovery/reset.ts'
 import { setUpApp } from '../../support/second-factor/guarded-account.ts'
 import { accessToken, claimsOf } from '../../support/service/access-tokens.ts'
@@ -68,6 +71,25 @@ test('§4.16 a recovery code is used up on the way, and counts for that sign-in 
   await assertSignedOut(stranger)
   assertRedirect(await returnFromProvider(agent, visit), '/')
   assert.deepEqual(claimsOf(accessToken(agent)).amr, ['fed', 'mfa'])
+})
+
+test('§4.16 a passkey counts before the provider too, and the session says when the user has signed in', async () => {
+  const { user, token: invitation } = await invite(service, newPerson().email)
+  const invited = newAgent(service)
+  const authenticator = createAuthenticator({ origin: service.url })
+  const link = { purpose: 'invite', token: invitation }
+  const passkey = authenticator.register(await registrationOptions(invited, link))
+  assert.equal((await postJson(invited, '/auth/passkeys/register', { ...passkey, ...link })).status, 201)
+
+  const agent = newAgent(service)
+  const response = authenticator.authenticate(await loginOptions(agent))
+  const token = await resetTokenOf(service, user.id)
+  const form = { intent: 'reset', token, passkey_response: JSON.stringify(response) }
+  const atSeconds = Math.floor(Date.now() / 1000)
+  assertRedirect(await signInBy(agent, 'corp', byCorp(newOpenIdUser()), form), '/auth/account/ways-in?return_to=%2F')
+  const { amr, auth_time: authTime } = claimsOf(accessToken(agent))
+  assert.deepEqual(amr, ['hwk', 'mfa'])
+  assert.ok(Number(authTime) >= atSeconds, String(authTime))
 })
 
 test('§4.16 a second factor that was set up while the user was at the provider is asked for', async () => {
