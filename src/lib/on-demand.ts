@@ -18,8 +18,10 @@ export const loadedOnDemand = <T extends object, Known extends object = object>(
   const callOf =
     (name: string) =>
     async (...args: unknown[]) => {
-      const loaded = (await loadedOnce()) as Record<string, (...args: unknown[]) => unknown>
-      return loaded[name]?.(...args)
+      const loaded = (await loadedOnce()) as Record<typeof name, (...args: unknown[]) => unknown>
+      const call = loaded[name]
+      if (!call) throw new TypeError(`nothing that was loaded is called ${name}`)
+      return call(...args)
     }
   const get = (target: object, name: string) => {
     // An object with a `then` would be taken for a promise.
