@@ -1,24 +1,30 @@
 import { type CookieRole, type CookieTable, isToken, readableCookies } from './cookies.ts'
 
-/** The cookies of a request. Where a name came twice, either may be an attacker's: the request counts as signed out. */
+/**
+ * This holds the cookies of a request. If a name came twice, either cookie may be an attacker's: the request counts as
+ * signed out.
+ */
 export interface RequestCookies {
   access: string | undefined
   refresh: string | undefined
-  /** Whether one refresh token came, even if another cookie came twice, or the CSRF cookie does not confirm it. */
+  /**
+   * This tells whether one refresh token came, even if another cookie came twice, or the CSRF cookie does not confirm
+   * it.
+   */
   bringsRefresh: boolean
   csrf: string | undefined
   oauth: string | undefined
   device: string | undefined
   link: string | undefined
   pending: string | undefined
-  /** Every cookie that came once, even if another one came twice. */
+  /** This holds every cookie that came once, even if another one came twice. */
   single: Readonly<Partial<Record<CookieRole, string>>>
   repeated: CookieRole[]
 }
 
 interface CookieReaderDeps {
   cookieTable: CookieTable
-  /** Whether the other cookies confirm the refresh token; undefined: it needs no confirmation. */
+  /** Tells whether the other cookies confirm the refresh token. If it is undefined, the token needs no confirmation. */
   isConfirmed?: ((single: RequestCookies['single']) => boolean) | undefined
 }
 
@@ -29,7 +35,7 @@ interface CookieReaderDeps {
 export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDeps) => {
   const names = readableCookies(cookieTable).map(([role, { name }]) => ({ role, name }))
 
-  /** The role of the cookie whose name is from `start` to `end`. */
+  /** Finds the role of the cookie whose name is from `start` to `end`. */
   const roleAt = (header: string, start: number, end: number): CookieRole | undefined => {
     for (const { role, name } of names) {
       if (name.length === end - start && header.startsWith(name, start)) return role
@@ -42,7 +48,7 @@ export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDep
     const found: Found = {}
     let repeated = NONE
     let equals = -1
-    // No text is copied but the values of our cookies: this runs for every request.
+    // This runs for every request, so it copies no text except the values of our cookies.
     for (let start = 0, end = 0; start < header.length; start = end + 1) {
       end = endOfPair(header, start)
       if (equals < start) equals = header.indexOf('=', start)

@@ -4,28 +4,31 @@ import type { CookieRole, CookieTable } from './cookies.ts'
 
 /** Writes `Set-Cookie` headers (RFC 6265bis section 4.1). */
 export interface CookieWriter {
-  /** A new or renewed session. The CSRF token lasts as long. Scripts learn from two more how long the rest lasts. */
+  /**
+   * Writes a new or renewed session. The CSRF token lasts as long. Two more cookies tell scripts how long the session
+   * lasts.
+   */
   session: (tokens: Tokens, csrfToken: string) => string[]
   clearedSession: () => string[]
-  /** Without a session it lasts until the browser closes. */
+  /** The cookie lasts until the browser closes if there is no session. */
   csrf: (token: string, sessionSeconds?: number) => string
-  /** Lasts as long as a sign-in with a provider may take. */
+  /** The cookie lasts as long as a sign-in with a provider may take. */
   oauth: (browserSecret: string) => string
-  /** Without a lifetime it lasts until the browser closes. */
+  /** The cookie lasts until the browser closes if no lifetime is given. */
   stay: (value: string, seconds?: number) => string
-  /** Outlives sessions; browsers keep no cookie for longer (RFC 6265bis section 5.5). */
+  /** The cookie outlives sessions; browsers keep no cookie for longer (RFC 6265bis section 5.5). */
   device: (secret: string) => string
-  /** Lasts as long as a link that this browser has asked for. */
+  /** The cookie lasts as long as a link that this browser has asked for. */
   link: (browserSecret: string, lifetimeMs: number) => string
-  /** Until the page that shows the recovery codes; without a value it is gone. */
+  /** The cookie lasts until the page that shows the recovery codes; a missing value clears it. */
   codes: (sealed: string | undefined) => string
-  /** What was done, for as long as a page may say it. */
+  /** The cookie says what was done, for as long as a page may say it. */
   done: (what: string) => string
-  /** Lasts as long as what is sealed in it; without one, it is cleared. */
+  /** The cookie lasts as long as what is sealed in it; a missing value clears it. */
   pending: (sealed?: string, lifetimeMs?: number) => string
   /**
    * Expires all cookies of a name that came twice: ours, those on the parent paths of the request, and those of the
-   * parent domains. A cookie with the prefix `__Host-` can exist for this host and the path `/` only.
+   * parent domains. A cookie with the prefix `__Host-` can exist only for this host and the path `/`.
    */
   endOfRepeated: (roles: CookieRole[], requestPath: string) => string[]
 }
@@ -45,7 +48,7 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
     return `${name}=${value}; Path=${path}${maxAge}${httpOnly ? '; HttpOnly' : ''}${secure}; SameSite=Lax`
   }
 
-  /** Wherever the access token's cookie goes, these go with it: without it, nothing is fresh. */
+  /** These cookies are cleared together with the access token's cookie: nothing is fresh when it is gone. */
   const clearedSignals = (): string[] => [write('session', '', 0), write('fresh', '', 0)]
 
   /** Expires a cookie on one path, for this host and for each parent domain, where other hosts may have set it. */
@@ -100,25 +103,28 @@ const DONE_SECONDS = 600
 
 const FOUR_HUNDRED_DAYS_SECONDS = 34_560_000
 
-/** No route of ours lies deeper. */
+/** Our routes lie no deeper. */
 const MAX_DEPTH = 5
 
-/** `/auth/api/v1` → `/`, `/auth`, `/auth/api`, `/auth/api/v1` */
+/** `/auth/api/v1` becomes `/`, `/auth`, `/auth/api` and `/auth/api/v1`. */
 const ancestorPaths = (path: string): string[] => {
-  // No character that could end the attribute and begin another.
+  // The path keeps no character that could end the attribute and begin another.
   const [safe = ''] = /^[\w./~-]*/.exec(path) ?? []
   const segments = safe.split('/').filter(Boolean).slice(0, MAX_DEPTH)
   return ['/', ...segments.map((_, index) => `/${segments.slice(0, index + 1).join('/')}`)]
 }
 
-/** `login.app.example.com` → itself, `app.example.com`, `example.com`. None for an IP address or a single label. */
+/**
+ * `login.app.example.com` becomes itself, `app.example.com` and `example.com`. An IP address or a single label has
+ * none.
+ */
 const parentDomains = (host: string): string[] => {
   const labels = host.split('.')
   if (labels.length < 2 || /^[\d.]+$|:/.test(host)) return []
   return labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'))
 }
 
-/** Of several `Set-Cookie` values for one cookie (name, path, domain), the last: RFC 6265bis wants one of each. */
+/** Keeps the last of several `Set-Cookie` values for one cookie (name, path, domain): RFC 6265bis wants one of each. */
 export const lastOfEach = (cookies: string[]): string[] => {
   const last = new Map<string, string>()
   for (const cookie of cookies) {

@@ -1,6 +1,6 @@
 import { randomToken } from '../lib/secrets.ts'
 
-/** What a cookie is for. */
+/** The role says what a cookie is for. */
 export type CookieRole =
   | 'access'
   | 'refresh'
@@ -13,7 +13,7 @@ export type CookieRole =
   | 'codes'
   | 'done'
 
-/** Cookies that tell scripts of the application how things are. svc writes them and never reads them. */
+/** These cookies tell scripts of the application how things are. svc writes them and never reads them. */
 type SignalRole = 'session' | 'fresh'
 
 interface Cookie {
@@ -22,18 +22,19 @@ interface Cookie {
   httpOnly: boolean
 }
 
-/** The cookies of this service, as it is configured (CONTRACT.md 5.1). */
+/** The table holds the cookies of this service, as it is configured (CONTRACT.md 5.1). */
 export type CookieTable = Readonly<Record<CookieRole | SignalRole, Cookie>>
 
 const SIGNALS: ReadonlySet<string> = new Set<SignalRole>(['session', 'fresh'])
 
-/** The cookies of a table that svc reads, with their roles. */
+/** Lists the cookies of a table that svc reads, with their roles. */
 export const readableCookies = (table: CookieTable): [CookieRole, Cookie][] =>
   Object.entries(table).filter(([role]) => !SIGNALS.has(role)) as [CookieRole, Cookie][]
 
 /**
- * The one place that knows the cookies' names and attributes. A browser takes a cookie with the prefix `__Host-` from
- * this very host alone, over https and for every path, and one with `__Secure-` over https (RFC 6265bis section 4.1.3).
+ * This is the one place that knows the cookies' names and attributes. A browser takes a cookie with the prefix
+ * `__Host-` from this very host alone, over https and for every path, and one with `__Secure-` over https (RFC 6265bis
+ * section 4.1.3).
  */
 export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boolean }): CookieTable => {
   const [host, secure] = settings.cookiePrefix ? ['__Host-', '__Secure-'] : ['', '']
@@ -42,28 +43,30 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     access: { name: `${host}svc_access`, path: '/', httpOnly: true },
     refresh: { name: `${secure}svc_refresh`, path: '/auth', httpOnly: true },
     csrf: { name: `${host}svc_csrf`, path: '/', httpOnly: false },
-    // There is a session; and its access token is good for a while yet (`pages/session.js`).
+    // The first says that there is a session, and the second that its access token is good for a while yet
+    // (`pages/session.js`).
     session: { name: `${host}svc_session`, path: '/', httpOnly: false },
     fresh: { name: `${host}svc_fresh`, path: '/', httpOnly: false },
-    // Proves that the browser that returns from a provider is the one that was sent there.
+    // This proves that the browser that returns from a provider is the one that was sent there.
     oauth: isHttps
       ? { name: '__Host-svc_oauth', path: '/', httpOnly: true }
       : { name: 'svc_oauth', path: '/auth/oauth', httpOnly: true },
-    // How often the login page has sent the browser straight on, or that it must not (`web/login/straight-on.ts`).
+    // This says how often the login page has sent the browser straight on, or that it must not
+    // (`web/login/straight-on.ts`).
     stay: { name: `${secure}svc_stay`, path: '/auth/login', httpOnly: true },
-    // By which accounts recognise the browser.
+    // Accounts recognise the browser by this.
     device: { name: `${secure}svc_device`, path: '/auth', httpOnly: true },
-    // New recovery codes, sealed, until the page has shown them.
+    // This holds new recovery codes, sealed, until the page has shown them.
     codes: { name: `${secure}svc_codes`, path: '/auth/account', httpOnly: true },
-    // Tells the browser that asked for a link from others in which the link is opened.
+    // This tells the browser that asked for a link from others in which the link is opened.
     link: isHttps
       ? { name: '__Host-svc_link', path: '/', httpOnly: true }
       : { name: 'svc_link', path: '/auth', httpOnly: true },
-    // What the user has done last, so that no link of a stranger makes a page say it.
+    // This says what the user has done last, so that no link of a stranger makes a page say it.
     done: isHttps
       ? { name: '__Host-svc_done', path: '/', httpOnly: true }
       : { name: 'svc_done', path: '/auth', httpOnly: true },
-    // What a sign-in has proved that waits for a second factor.
+    // This holds what was proved in a sign-in that waits for a second factor.
     pending: isHttps
       ? { name: '__Host-svc_pending', path: '/', httpOnly: true }
       : { name: 'svc_pending', path: '/auth', httpOnly: true },
@@ -72,7 +75,7 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
 
 const TOKEN = /^[\w-]{43}$/
 
-/** Whether a text has the form of a token that `newToken` makes. */
+/** Tells whether a text has the form of a token that `newToken` makes. */
 export const isToken = (text: string | undefined): text is string => text !== undefined && TOKEN.test(text)
 
 export const newToken = (): string => randomToken(32)

@@ -10,35 +10,39 @@ const RANDOM_BYTES = 16
 const MAC_HEX_DIGITS = 32
 
 /**
- * The id of the session that a browser's cookies name, or undefined. Nothing is verified and no row is read. The
+ * Finds the id of the session that a browser's cookies name, or undefined. Nothing is verified and no row is read. The
  * refresh token comes first: it outlives the access token.
  */
 export const namedSession = ({ refresh, access }: RequestCookies['single']) =>
   (refresh ? readRefreshToken(refresh)?.sessionId : undefined) ?? (access ? readSessionId(access) : undefined)
 
 /**
- * CSRF tokens (OWASP CSRF Prevention Cheat Sheet, signed double-submit cookie): 32 bytes as 43 characters of base64url.
- * The token of a session is 16 random bytes and the first 16 bytes of an HMAC-SHA256 over these and the session's id: a
- * cookie that another host of the domain has set does not pass. Without a session all 32 bytes are random.
+ * CSRF tokens follow the signed double-submit cookie of the OWASP CSRF Prevention Cheat Sheet. A token is 32 bytes as
+ * 43 characters of base64url. The token of a session is 16 random bytes and the first 16 bytes of an HMAC-SHA256 over
+ * these and the session's id: a cookie that another host of the domain has set does not pass. If there is no session,
+ * all 32 bytes are random.
  */
 export interface CsrfTokens {
-  /** A new token for a session, or for a browser without one. */
+  /** Makes a new token for a session, or for a browser that has none. */
   make: (sessionId: string | undefined) => string
-  /** Whether a token is bound to this session; without a session, whether it has the form of a token. */
+  /**
+   * Tells whether a token is bound to this session. If there is no session, it tells whether it has the form of a
+   * token.
+   */
   isGood: (token: string | undefined, sessionId: string | undefined) => token is string
   /**
-   * A valid token with the MAC of the current root secret: the token itself, unless the root secret was rotated since.
-   * Undefined for a token that is not valid for the session.
+   * Returns a valid token with the MAC of the current root secret. It is the token itself, unless the root secret was
+   * rotated since. It is undefined for a token that is not valid for the session.
    */
   renew: (token: string | undefined, sessionId: string | undefined) => string | undefined
   /**
-   * Whether two tokens are the same, even if the root secret was rotated between them: a form may have been shown
+   * Tells whether two tokens are the same, even if the root secret was rotated between them: a form may have been shown
    * before the cookie was renewed.
    */
   isSame: (left: string, right: string | undefined, sessionId: string | undefined) => boolean
   /**
-   * Whether the CSRF cookie belongs to the session that the refresh cookie names. Another host of the domain can set a
-   * `__Secure-` cookie, and so sign a visitor in to an attacker's account, but it cannot set a `__Host-` cookie.
+   * Tells whether the CSRF cookie belongs to the session that the refresh cookie names. Another host of the domain can
+   * set a `__Secure-` cookie, and so sign a visitor in to an attacker's account, but it cannot set a `__Host-` cookie.
    */
   confirmsRefresh: (single: RequestCookies['single']) => boolean
 }
@@ -80,7 +84,7 @@ export const createCsrfTokens = (rootSecret: RootSecret): CsrfTokens => {
   }
 }
 
-/** 16 random bytes and their MAC for a session. */
+/** Joins 16 random bytes and their MAC for a session. */
 const bind = (keys: DerivedKeys, random: Buffer, sessionId: string): string => {
   const mac = hmac(keys.for(PURPOSE), `csrf_token\n${sessionId}\n${random.toString('base64url')}`, 'hex')
   return Buffer.concat([random, Buffer.from(mac.slice(0, MAC_HEX_DIGITS), 'hex')]).toString('base64url')

@@ -7,27 +7,27 @@ import type { RouteDeps } from './services.ts'
 import { requestOrigins } from './transport/client-address.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
-/** The header that carries the token. */
+/** This header carries the token. */
 export const CSRF_FIELD = 'X-CSRF-Token'
 
-/** A request that changes something. */
+/** This request changes something. */
 interface StateChange {
   headers: IncomingHttpHeaders
   cookies: RequestCookies
-  /** The name of the cookie that the token must equal. */
+  /** The token must equal the cookie of this name. */
   cookieName: string
-  /** The form field `csrf_token`. */
+  /** This is the form field `csrf_token`. */
   formToken: string | undefined
-  /** Whether a token equals that of the cookie, and is valid for the session that the request names. */
+  /** Tells whether a token equals the cookie's, and is valid for the session that the request names. */
   isGoodToken: (token: string) => boolean
-  /** The origins that the request may come from; called only where the request names one. */
+  /** Lists the origins that the request may come from. It is called only if the request names one. */
   ownOrigins: () => string[]
   baseUrl: string
 }
 
 /**
- * The checks of a request that another site may have made the browser send (CONTRACT.md 5.2). Throws (`forbidden`) where
- * the origin is wrong; returns the refusal where the token alone is not good, and undefined where all is well.
+ * Checks a request that another site may have made the browser send (CONTRACT.md 5.2). It throws `forbidden` if the
+ * origin is wrong. It returns the refusal if the token alone is not good, and undefined if all is well.
  */
 const refuseForeignRequest = (change: StateChange): AppError | undefined => {
   requireOwnOrigin(change)
@@ -37,7 +37,7 @@ const refuseForeignRequest = (change: StateChange): AppError | undefined => {
   return new AppError('forbidden', describeMismatch(sent, change), { field: CSRF_FIELD })
 }
 
-/** Fetch metadata and `Origin`, where the browser sends them (OWASP CSRF Prevention Cheat Sheet). */
+/** Checks fetch metadata and `Origin`, if the browser sends them (OWASP CSRF Prevention Cheat Sheet). */
 const requireOwnOrigin = ({ headers, ownOrigins, baseUrl }: StateChange): void => {
   const site = headers['sec-fetch-site']
   if (site === 'cross-site' || site === 'same-site') {
@@ -69,7 +69,7 @@ const describeMismatch = (sent: unknown, { cookies, cookieName: name }: StateCha
 
 /** Refuses a `POST` that another site may have sent (`csrf.ts`). */
 export const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTable }: RouteDeps) => {
-  /** Where the base URL is set, only its origin is ours: a request can name any host. */
+  /** If the base URL is set, only its origin is ours: a request can name any host. */
   const ownOrigins = (context: IncomingRequest): string[] =>
     isBaseUrlSet ? [baseUrl] : [...new Set([baseUrl, ...requestOrigins(context.headers, isTrustedProxy(context.peer))])]
 

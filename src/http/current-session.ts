@@ -3,7 +3,7 @@ import type { AuthenticatedSession, Sessions } from '../sessions/sessions.ts'
 import type { FinishRefresh } from './finish-refresh.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** The session of the browser that sent a request; undefined where the user is not signed in. */
+/** Finds the session of the browser that sent a request. It is undefined if the user is not signed in. */
 export type FindCurrentSession = (context: RequestContext) => Awaitable<AuthenticatedSession | undefined>
 
 interface FindCurrentSessionDeps {
@@ -12,8 +12,8 @@ interface FindCurrentSessionDeps {
 }
 
 /**
- * Finds the session by the access token. Where that has expired, a valid refresh token renews the session on the way:
- * an application needs nothing but a redirect to the login page.
+ * Finds the session by the access token. If that has expired, a valid refresh token renews the session on the way: an
+ * application needs nothing but a redirect to the login page.
  */
 export const createFindCurrentSession = ({ sessions, finishRefresh }: FindCurrentSessionDeps): FindCurrentSession => {
   const renew = async (context: RequestContext, refresh: string): Promise<AuthenticatedSession | undefined> => {

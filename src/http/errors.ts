@@ -19,26 +19,29 @@ const STATUS: Record<ErrorCode, number> = {
 
 export const statusOf = (code: ErrorCode): number => STATUS[code]
 
-/** Anything thrown as an error that a client may be shown; what is no `AppError` stays behind as the cause. */
+/**
+ * Turns anything thrown into an error that a client may be shown. A thrown value that is no `AppError` becomes its
+ * cause.
+ */
 export const toAppError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: thrown })
 }
 
-/** The body of every JSON error (CONTRACT.md 7). With the request ID, an operator finds the line in the log. */
+/** Makes the body of every JSON error (CONTRACT.md 7). An operator finds the line in the log by the request ID. */
 export const toErrorJson = ({ code, message, field }: AppError, requestId: string): string =>
   JSON.stringify({ error: { code, message, field: NAMES_FIELD.has(code) ? field : undefined, request_id: requestId } })
 
-/** The codes whose error names the field that it is about. */
+/** An error with one of these codes names the field that it is about. */
 const NAMES_FIELD: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'conflict', 'unprocessable'])
 
-/** The reason of a change that needs a recent sign-in with more than one factor. */
+/** This is the reason of a change that needs a recent sign-in with more than one factor. */
 export const MFA_MISSING = 'confirm_mfa_first'
 
-/** The reason of a first second factor or passkey that needs a link by mail (`recovery.firstFactor`). */
+/** This is the reason of a first second factor or passkey that needs a link by mail (`recovery.firstFactor`). */
 export const MAIL_MISSING = 'mail_first'
 
 const PROOF_MISSING: ReadonlySet<string | undefined> = new Set(['confirm_first', MFA_MISSING, MAIL_MISSING])
 
-/** Whether the user must prove something before this change (`sessions.requireRecentAuthentication`). */
+/** Tells whether the user must prove something before this change (`sessions.requireRecentAuthentication`). */
 export const needsProof = ({ reason }: AppError): boolean => PROOF_MISSING.has(reason)

@@ -27,7 +27,7 @@ export const createFinishRefresh = ({ log, requestMetrics }: FinishRefreshDeps):
 }
 
 /**
- * Sets the cookies of the renewed session, or clears those of a session that has ended. Sets none where the browser has
+ * Sets the cookies of the renewed session, or clears those of a session that has ended. It sets none if the browser has
  * signed in again in the meantime: they would overwrite the cookies of the newer session.
  */
 const setRefreshCookies = (context: RequestContext, result: RefreshResult): void => {

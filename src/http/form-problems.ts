@@ -34,13 +34,13 @@ const formProblem = (error: AppError, requestId: string): FormProblem | undefine
   return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined
 }
 
-/** Why a form was refused, as the form says it; undefined for what no user can correct. */
+/** Finds why a form was refused, as the form says it. It is undefined for an error that no user can correct. */
 export const findRefusal = (error: AppError, context: RequestContext): Refusal | undefined => {
   const refusal = { errors: inField(fieldErrors(error), context), problem: formProblem(error, context.requestId) }
   return refusal.problem || Object.keys(refusal.errors).length > 0 ? refusal : undefined
 }
 
-/** The refusal of a form whose CSRF token alone is not good. */
+/** Makes the refusal of a form whose CSRF token alone is not good. */
 export const outdated = ({ cookies, requestId }: RequestContext, { message }: AppError): Refusal => {
   const cookieMissing = !cookies.csrf && !cookies.repeated.includes('csrf')
   return { errors: {}, problem: { kind: 'outdated', cookieMissing, requestId, details: message } }

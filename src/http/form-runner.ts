@@ -29,7 +29,10 @@ type FormRunnerDeps = Pick<
 
 type RowOf<Credential extends unknown[]> = FormRoute<Credential> & Pick<Route, 'guard'>
 
-/** THE way of every form whose body was read: its handler runs, with an `FormAttempt`, or the form is shown again at once. */
+/**
+ * This is THE way of every form whose body was read. Its handler runs, with an `FormAttempt`, or the form is shown
+ * again at once.
+ */
 export interface FormRunner {
   run<Credential extends unknown[]>(
     row: RowOf<Credential>,
@@ -38,9 +41,9 @@ export interface FormRunner {
     ...credential: Credential
   ): Promise<HttpResponse>
   /**
-   * Answers a form that was refused for its CSRF token alone, as after a login in another tab: shows it again with what
-   * was typed and a new token, or says that the user was logged out since then. Throws the refusal where the form has no
-   * such page.
+   * Answers a form that was refused for its CSRF token alone, as after a login in another tab. It shows the form again
+   * with what was typed and a new token, or says that the user was logged out since then. It throws the refusal if the
+   * form has no such page.
    */
   refuse(row: KeylessRoute, context: RequestContext, refused: AppError): Promise<HttpResponse>
 }
@@ -140,11 +143,11 @@ export const orShowAgain = async (
   }
 }
 
-/** Whether a form stands on a page for users who are signed in: that of a provider says so itself. */
+/** Tells whether a form stands on a page for users who are signed in. The form of a provider says so itself. */
 const isForSignedIn = ({ guard }: Route, { form }: RequestContext): boolean =>
   guard === 'session' || ['link', 'confirm'].includes(form.get('intent') ?? '')
 
-/** A limit with what the table says that it is counted for. */
+/** Gives a limit with the key that the table names for its count. */
 const limitOf = (name: LimitName, userId: string, network: string): LimitedBy => {
   const { key } = LIMITS[name]
   return [name, { ...(key !== 'network' && { userId }), ...(key !== 'user' && { network }) }]

@@ -23,7 +23,9 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable, loadFo
   }
 
   return {
-    /** Comes before all other checks: without a refresh token the response is 401, whatever else is wrong. */
+    /**
+     * This comes before all other checks: if there is no refresh token, the response is 401, whatever else is wrong.
+     */
     requireRefreshCookie(route: Route, { cookies }: IncomingRequest): void {
       if (route.guard !== 'refresh_token' || cookies.bringsRefresh) return
       throw unauthorized(`The cookie ${cookieTable.refresh.name} is missing. Log in.`)

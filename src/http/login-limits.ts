@@ -7,8 +7,9 @@ import type { LimitName } from '../limits/limit-table.ts'
 import { TooManyTries } from '../limits/limits.ts'
 
 /**
- * Runs a login with a password under its limits, wherever the password is entered; `TooManyTries` beyond them. The owner
- * of the account, if there is one, is told of failures that fill a limit. All spellings of an email are one account.
+ * Runs a login with a password under its limits, wherever the password is entered. It throws `TooManyTries` beyond
+ * them. The owner of the account, if there is one, is told of failures that fill a limit. All spellings of an email are
+ * one account.
  */
 export const limitLogin = async <T>(
   { limits, users, recovery: { loginLimit } }: Pick<RouteDeps, 'limits' | 'users' | 'recovery'>,
@@ -37,6 +38,8 @@ const LIMITED: Partial<Record<LimitName, LimitedLogins>> = {
   loginOfAddress: 'of_network',
 }
 
-/** Which logins failed so often that no more passwords are checked; undefined where something else went wrong. */
+/**
+ * Tells which logins failed so often that no more passwords are checked. It is undefined if something else went wrong.
+ */
 export const limitedLogins = (thrown: unknown): LimitedLogins | undefined =>
   thrown instanceof TooManyTries && !thrown.onlyUnderWay ? LIMITED[thrown.limit] : undefined

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** A strong validator of a body (RFC 9110 section 8.8.3). */
+/** Makes a strong validator of a body (RFC 9110 section 8.8.3). */
 export const etagOf = (body: string): string =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 
 /**
- * Whether the client has the body already, by the header `If-None-Match` (RFC 9110 section 13.1.2). A proxy that
+ * Tells whether the client has the body already, by the header `If-None-Match` (RFC 9110 section 13.1.2). A proxy that
  * compresses marks our validator as weak, which counts all the same.
  */
 export const isKnownToClient = (ifNoneMatch: string | undefined, etag: string): boolean => {
@@ -15,7 +15,10 @@ export const isKnownToClient = (ifNoneMatch: string | undefined, etag: string): 
   return known.includes(etag) || known.includes('*')
 }
 
-/** Whether a script sent the form, which wants data and no page: a browser that shows a page accepts `text/html`. */
+/**
+ * Tells whether a script sent the form. A script wants data and no page; a browser that shows a page accepts
+ * `text/html`.
+ */
 export const prefersJson = ({ accept }: IncomingHttpHeaders): boolean => {
   if (accept === undefined) return false
   const types = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase())

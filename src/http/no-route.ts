@@ -3,22 +3,22 @@ import { statusOf } from './errors.ts'
 import { type Destination, methodsOf, type Route } from './route.ts'
 import type { RouteLookup } from './route-lookup.ts'
 
-/** Why there is no route for a request, and the response to it. */
+/** This says why there is no route for a request, and how it is answered. */
 interface Refusal {
   to: Destination
   status: number
   error: AppError
-  /** Name, value. */
+  /** The items are name and value. */
   headers: string[]
-  /** For the log: a path that is not in the table, and the one that was probably meant. */
+  /** The log gets these: a path that is not in the table, and the one that was probably meant. */
   facts?: { path: string; hint?: string }
 }
 
-/** Responses to requests for which the table has no row. */
+/** Answers requests for which the table has no row. */
 export interface NoRoute {
-  /** The value of `Allow`; undefined for a path that is not in the table. */
+  /** Gives the value of `Allow`. It is undefined for a path that is not in the table. */
   allowAt: (path: string) => string | undefined
-  /** 405 for a path that is in the table, else 404; 400 for a request target that is no path. */
+  /** Answers 405 for a path that is in the table, else 404; a request target that is no path gets 400. */
   refuse: (method: string, path: string) => Refusal
 }
 
@@ -77,5 +77,5 @@ const MAX_PATH_LENGTH = 200
 /** Tokens are as long as this, and no path segment of ours is. */
 const SECRET = /[^/]{32,}/g
 
-/** A path for the log, without what could be a secret in it. */
+/** Shows a path in the log, and removes everything that could be a secret. */
 const shownPath = (path: string): string => path.replace(SECRET, '…').slice(0, MAX_PATH_LENGTH)

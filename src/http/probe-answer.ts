@@ -6,18 +6,18 @@ import type { Destination } from './route.ts'
 import { lastOf } from './transport/client-address.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
-/** How a probe is logged: it has no route. */
+/** A probe is logged like this: it has no route. */
 export const PROBE_DESTINATION: Destination = { path: undefined, responseKind: 'json', frequent: true }
 
-/** With this value, the headers of the answer are as long as those of a login. */
+/** This value makes the headers of the answer as long as those of a login. */
 const LONG_VALUE = 'a'.repeat(1500)
 
 type ProbeDeps = Pick<RouteDeps, 'rootSecret' | 'clock' | 'baseUrl' | 'cookieTable' | 'isTrustedProxy'>
 
 /**
- * Answers the probes of `svc doctor`, on any path. Undefined for every other request: one that is not good is answered
- * as if it were none. One for another origin may come from a server that the doctor was sent to: it learns the base URL.
- * The target is the path with its query.
+ * Answers the probes of `svc doctor`, on any path. The result is undefined for every other request: a probe that is not
+ * good is answered as if it were none. A probe for another origin may come from a server that the doctor was sent to:
+ * it learns the base URL. The target is the path with its query.
  */
 export const createProbeAnswers = (deps: ProbeDeps) => {
   const { rootSecret, clock, baseUrl, cookieTable } = deps
@@ -51,7 +51,7 @@ export const createProbeAnswers = (deps: ProbeDeps) => {
   }
 }
 
-/** Where the request came to and from, as far as svc can see. */
+/** Says where the request came to and from, as far as svc can see. */
 const arrivalOf = ({ isTrustedProxy }: ProbeDeps, { headers, peer, peerPort, device }: IncomingRequest) => {
   const trusted = isTrustedProxy(peer)
   const host = lastOf(headers['x-forwarded-host']) ?? null

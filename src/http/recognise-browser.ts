@@ -5,26 +5,26 @@ import type { CookieWriter } from './cookie-writer.ts'
 import type { RequestContext } from './request-context.ts'
 
 /**
- * How the account gets to know the browser. `announced`: from now on, and the user is told if it is new. `silent`: the
- * same, and the user is not told, since they have just followed a link from their mail, or are signed in there already.
- * `not_yet`: after a signup, whose address nobody has proved.
+ * This says how the account gets to know the browser. `announced`: it knows the browser from now on, and the user is
+ * told if it is new. `silent`: it does too, and the user is not told, since they have just followed a link from their
+ * mail, or are signed in there already. `not_yet`: it does not, after a signup whose address nobody has proved.
  */
 export type BrowserRecognition = 'announced' | 'silent' | 'not_yet'
 
 interface Recognition {
   /** Resolves to the hash of the browser's secret. */
   recognise: StartOptions['recogniseBrowser']
-  /** After the commit. */
+  /** This is called after the commit. */
   setCookie: () => void
 }
 
 interface RecognisedUser {
   userId: string
   browser: BrowserRecognition
-  /** Whether the user has asked, after a right code, not to be asked for one here again. */
+  /** This tells whether the user has asked, after a right code, not to be asked for one here again. */
   trusts?: boolean
   /**
-   * The hash of the browser of the session that the user has confirmed, where that is all that they have proved: no
+   * This is the hash of the browser of the session that the user has confirmed, if they have proved nothing else. No
    * other browser becomes known by it, such as that of a thief of the session.
    */
   sessionBrowser?: string | undefined

@@ -5,38 +5,42 @@ import type { RequestCookies } from './cookie-reader.ts'
 import type { JsonObject } from './body/json.ts'
 import type { Fields } from './body/form.ts'
 
-/** The request as handlers see it, without sockets, and the cookies of its response. */
+/** Handlers see the request through this, with the cookies of its response but no sockets. */
 export interface RequestContext {
-  /** The value of `X-Request-Id`. */
+  /** This is the value of `X-Request-Id`. */
   requestId: string
   readonly method: string
-  /** Path and query, as they were sent. */
+  /** This is the path and the query, as they were sent. */
   readonly target: string
   headers: IncomingHttpHeaders
   cookies: RequestCookies
   query: Fields
   form: Fields
-  /** The body of a request to the server API, or of the script of a page; empty where there is none. */
+  /** This is the body of a request to the server API, or of the script of a page. It is empty if there is none. */
   json: JsonObject
-  /** The segments of the path for which the table of routes has `{name}`; of the server API, UUIDs. */
+  /**
+   * These are the segments of the path for which the table of routes has `{name}`. They are UUIDs in the server API.
+   */
   parameters: Readonly<Record<string, string>>
-  /** The client's address (past trusted proxies) and user agent. */
+  /** This is the client's address (past trusted proxies) and user agent. */
   device: Device
-  /** The network of that address, which shares limits and places in the hash queue (`clientNetwork`). */
+  /** This is the network of that address, which shares limits and places in the hash queue (`clientNetwork`). */
   readonly network: string
-  /** Aborted when the client closes the connection before it has the response. */
+  /** The signal is aborted when the client closes the connection before it has the response. */
   readonly signal: AbortSignal
-  /** Set once the session of the request is found: for the log, and for the lifetime of the CSRF cookie. */
+  /** This is set once the session of the request is found. The log and the lifetime of the CSRF cookie use it. */
   session?: AuthenticatedSession | undefined
-  /** The key of a request to the server API, once it is found: for the log. */
+  /** This is the key of a request to the server API, once it is found. The log uses it. */
   apiKey?: AuthenticatedKey | undefined
-  /** Who acts, for records: `user`, or `api:NAME` with a key of the server API. */
+  /** Records name this actor: `user`, or `api:NAME` with a key of the server API. */
   readonly actor: string
-  /** Whether the session was renewed for this request, since its access token was missing or no longer valid. */
+  /**
+   * This tells whether the session was renewed for this request, since its access token was missing or no longer valid.
+   */
   isRenewed: boolean
   /**
-   * The CSRF token for the forms of this response. Where the browser has none that is valid for the session that it has
-   * after this response, reading this property makes one and sets its cookie.
+   * This is the CSRF token for the forms of this response. If the browser has none that is valid for the session that
+   * it has after this response, reading this property makes one and sets its cookie.
    */
   readonly csrfToken: string
   /** Sets the new tokens of the session that this browser has already. */
@@ -45,8 +49,8 @@ export interface RequestContext {
   setSessionCookies(tokens: Tokens): void
   /** Clears the access and refresh cookies: the session has ended. */
   clearSessionCookies(): void
-  /** The same, and a new CSRF token: the user has logged out. */
+  /** Does the same, and sets a new CSRF token: the user has logged out. */
   signOut(): void
-  /** Adds `Set-Cookie` values to the response, even to an error. Of two values for one cookie, the last counts. */
+  /** Adds `Set-Cookie` values to the response, even to an error. The last of two values for one cookie counts. */
   setCookies(cookies: string[]): void
 }

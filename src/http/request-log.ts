@@ -9,7 +9,9 @@ interface RequestLogDeps {
   requestMetrics?: RequestMetrics | undefined
 }
 
-/** For the log, as nginx has it: the client closed the connection before the response. It is never sent. */
+/**
+ * The log uses this status, as nginx does, when the client closed the connection before the response. It is never sent.
+ */
 export const SENDER_GONE = 499
 
 /** Logs a request with the status of its response, and counts it. */
@@ -42,10 +44,10 @@ export const createRequestLog = ({ log, requestMetrics }: RequestLogDeps): LogRe
   }
 }
 
-/** Whether an operator must see it. A service that is not ready because it stops is no fault. */
+/** Tells whether an operator must see it. A service that is not ready because it stops is no fault. */
 const isFault = (status: number, error: AppError | undefined): boolean =>
   error?.code === 'internal_error' || (status >= 500 && error?.reason !== 'stopping')
 
-/** Without a cause, `unavailable` was logged already by the code that noticed it. */
+/** An `unavailable` that has no cause was logged already by the code that noticed it. */
 const needsExplanation = ({ code, cause }: AppError): boolean =>
   code === 'internal_error' || (code === 'unavailable' && cause !== undefined)

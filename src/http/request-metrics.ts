@@ -3,20 +3,23 @@ import { isSignInProblem, SIGN_IN_PROBLEMS } from '../oauth/errors.ts'
 import type { HttpResponse } from './response.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
 
-/** How a login or a signup can end. */
+/** A login or a signup can fail in these ways. */
 const FAILURES = ['invalid', 'rate_limited', 'busy', 'given_up', 'unavailable', 'failed'] as const
 export const LOGIN_OUTCOMES = ['succeeded', ...FAILURES, 'wrong_credentials'] as const
 export const SIGNUP_OUTCOMES = ['succeeded', ...FAILURES, 'email_taken', 'username_taken', 'closed'] as const
 
 /**
- * How a sign-in with a provider can end. `proof_asked`: the email belongs to an account, and the user must first prove
- * that it is theirs.
+ * A sign-in with a provider can end in these ways. `proof_asked` means that the email belongs to an account, and the
+ * user must first prove that it is theirs.
  */
 export const PROVIDER_OUTCOMES = ['succeeded', 'proof_asked', 'failed', ...SIGN_IN_PROBLEMS] as const
 
-/** How a sign-in with a passkey can end, or a confirmation. `refused`: what the browser sent was not good. */
+/**
+ * A sign-in with a passkey, or a confirmation, can end in these ways. `refused`: the browser sent something that was
+ * not good.
+ */
 export const PASSKEY_OUTCOMES = ['succeeded', 'refused', 'disabled', 'rate_limited', 'unavailable', 'failed'] as const
-/** What a sign-in can wait for: a code, or that the user sets a second factor up. */
+/** A sign-in can wait for a code, or for the user to set a second factor up. */
 export const ASKED_FACTORS = ['code', 'set_up'] as const
 
 type PasskeyOutcome = (typeof PASSKEY_OUTCOMES)[number]
@@ -27,26 +30,27 @@ type SignupOutcome = (typeof SIGNUP_OUTCOMES)[number]
 type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number]
 
 /**
- * What is counted about requests. No labels come from users or clients: they must stay few, and hold no personal data.
+ * These numbers about requests are counted. No labels come from users or clients: they must stay few, and hold no
+ * personal data.
  */
 export interface RequestMetrics {
-  /** `route` as the table has it; undefined for what is not in the table. */
+  /** `route` is the path as the table has it. It is undefined for a path that is not in the table. */
   observeRequest: (method: string, route: string | undefined, status: number, seconds: number) => void
-  /** A request that could not be read. */
+  /** Counts a request that could not be read. */
   countUnreadable: (status: number) => void
-  /** A connection beyond `SVC_MAX_CONNECTIONS`. */
+  /** Counts a connection beyond `SVC_MAX_CONNECTIONS`. */
   countRefusedConnection: () => void
   countRefresh: (outcome: RefreshResult['outcome']) => void
   countLogin: (outcome: LoginOutcome) => void
   countSignup: (outcome: SignupOutcome) => void
-  /** `provider` as the settings name it. */
+  /** `provider` is the name in the settings. */
   countProviderSignIn: (provider: string, outcome: ProviderOutcome) => void
   countPasskey: (outcome: PasskeyOutcome) => void
-  /** A sign-in by password or provider that is held until the user has shown a second factor. */
+  /** Counts a sign-in by password or provider that is held until the user has shown a second factor. */
   countAskedFactor: (factor: AskedFactor) => void
 }
 
-/** For errors whose reason is not counted by itself. */
+/** This serves errors whose reason is not counted by itself. */
 const BY_CODE: Partial<Record<ErrorCode, Failure>> = {
   unprocessable: 'invalid',
   rate_limited: 'rate_limited',
@@ -59,7 +63,7 @@ const failureOf = (thrown: unknown): Failure => {
   return reason === 'busy' || reason === 'given_up' ? reason : (BY_CODE[code] ?? 'failed')
 }
 
-/** How an attempt ended. */
+/** This says how an attempt ended. */
 export type Ended = { response: HttpResponse } | { thrown: unknown }
 
 export type CountEnd = (ended: Ended) => void

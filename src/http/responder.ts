@@ -27,12 +27,12 @@ interface ResponderDeps {
   requestMetrics?: RequestMetrics | undefined
 }
 
-/** Name, value, name, value: the form that Node writes without building an object first. */
+/** The items are name, value, name, value: Node writes this form and builds no object first. */
 type Headers = string[]
 
 interface ErrorDetails {
   headers?: Headers
-  /** For the log. */
+  /** These facts go to the log. */
   facts?: object | undefined
 }
 
@@ -40,8 +40,8 @@ interface ErrorDetails {
 export interface Responder {
   send: (outgoing: ServerResponse, context: IncomingRequest, to: Destination, response: HttpResponse) => void
   /**
-   * Sends an error in the response kind of the route; its cause goes to the log only. Where the user must sign in again
-   * first, an HTML route redirects the browser to re-authentication instead; a link that is not good has its own page.
+   * Sends an error in the response kind of the route; its cause goes to the log only. If the user must sign in again
+   * first, an HTML route redirects the browser to re-authentication instead. A link that is not good has its own page.
    */
   sendError: (
     outgoing: ServerResponse,
@@ -72,7 +72,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   ): Headers => {
     const security = securityHeadersOf(context, to, contentType === HTML_TYPE)
     const headers = ['x-request-id', context.requestId, ...security, ...own, ...more]
-    // What a proxy asks about is a request of the application: no answer to it changes the cookies of the browser.
+    // A proxy asks about a request of the application: no answer to it changes the cookies of the browser.
     pushCaching(headers, cacheSeconds, to.responseKind === 'check' ? [] : context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers
@@ -143,8 +143,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
 }
 
 /**
- * What a proxy is told, it shows to people only where they navigate and it passes the whole response on; a script is told
- * in JSON.
+ * A proxy shows this error to people only if they navigate and it passes the whole response on; a script is told in
+ * JSON.
  */
 const errorKindOf = (
   context: IncomingRequest,
@@ -155,9 +155,9 @@ const errorKindOf = (
 }
 
 /**
- * Every page under /auth sets the CSRF cookie, error pages included, and so does a response that refuses a token: the
- * next try has a good one. A form that another site sends arrives without cookies: a new cookie would replace a good
- * one.
+ * Every page under /auth sets the CSRF cookie, error pages included. A response that refuses a token does too, so that
+ * the next try has a good one. A form that another site sends arrives without cookies: a new cookie would replace a
+ * good one.
  */
 const givesCsrfToken = (
   { field }: AppError,
@@ -173,12 +173,12 @@ const givesCsrfToken = (
 const challengeOf = ({ access }: CookieTable): string =>
   `Cookie realm="svc", form-action="/auth/login", cookie-name=${access.name}`
 
-/** RFC 6750 section 3 */
+/** RFC 6750 section 3 describes this challenge. */
 const KEY_CHALLENGE = 'Bearer realm="svc"'
 
 /**
- * The one place that writes `Set-Cookie`: never on a response that may be stored, since a cache in front would hand the
- * cookie to every other visitor (RFC 9111 section 7.3).
+ * This is the one place that writes `Set-Cookie`. It never does so on a response that may be stored, since a cache in
+ * front would hand the cookie to every other visitor (RFC 9111 section 7.3).
  */
 const pushCaching = (headers: Headers, cacheSeconds = 0, cookies: readonly string[] = []): void => {
   headers.push('cache-control', cacheSeconds > 0 ? cacheControl(cacheSeconds) : 'no-store')

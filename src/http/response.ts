@@ -5,17 +5,16 @@ export interface ContentResponse {
   contentType: string
   body: string
   retryAfterSeconds?: number | undefined
-  /** Without it the response is not cached. */
+  /** If this is missing, the response is not cached. */
   cacheSeconds?: number
-  /** Name, value, name, value. */
+  /** The items are name, value, name, value. */
   headers?: readonly string[]
-  /** A validator of the body: a client that has it already is answered 304. */
+  /** This is a validator of the body: a client that has the body already is answered 304. */
   etag?: string
-  /** For the log: why the request was refused, where the page says so in its own words. */
+  /** The log learns from this why the request was refused, if the page says so in its own words. */
   refused?: AppError
 }
 
-/** What a handler returns. */
 export type HttpResponse = ContentResponse | Redirect
 
 interface Redirect {
@@ -39,11 +38,13 @@ export const json = (status: number, body: string): ContentResponse => ({
   body,
 })
 
-/** Done; there is nothing to say about it. */
+/** The request is done, and there is nothing to say about it. */
 export const noContent: ContentResponse = { status: 204, contentType: '', body: '' }
 
-/** Whether no sign-in goes on after it, which waits for a second factor. */
+/**
+ * Tells whether the response ends the sign-in. It does not if a sign-in goes on after it and waits for a second factor.
+ */
 export const isFinished = (response: HttpResponse): boolean => !('isUnfinished' in response)
 
-/** 303 (RFC 9110 section 15.4.4): the browser requests the location by `GET`. */
+/** Answers 303 (RFC 9110 section 15.4.4): the browser requests the location by `GET`. */
 export const redirect = (location: string): HttpResponse => ({ redirect: location })

@@ -3,26 +3,27 @@ import type { Fields } from './body/form.ts'
 
 const MAX_LENGTH = 2048
 
-/** Pages of svc on the way to another: their address repeats where that is, percent-encoded. */
+/** These pages of svc lie on the way to another: their address repeats where that is, percent-encoded. */
 const ON_THE_WAY = /^\/auth\/account\/(?:confirm|second-factor|first-factor)\?/
 const MAX_LENGTH_ON_THE_WAY = 8000
 
-/** Where this service is, and where users go who asked for no other page. */
+/** This says where this service is, and where users go who asked for no other page. */
 export interface ReturnTargets {
   baseUrl: string
-  /** A path, with its query and fragment. */
+  /** This is a path, with its query and fragment. */
   homeUrl: string
 }
 
-/** The fields of a request that may name the page to return to. */
+/** These fields of a request may name the page to return to. */
 interface Asked {
   form: Pick<Fields, 'get'>
   query: Pick<Fields, 'get'>
 }
 
 /**
- * THE reader of `return_to`: the page to go to after a login, signup, logout or change (CONTRACT.md 4.5), by the form,
- * else by the query, else `otherwise`. `invalid_request` for a value that could leave this origin.
+ * This is THE reader of `return_to`: the page to go to after a login, signup, logout or change (CONTRACT.md 4.5). It
+ * takes the form, else the query, else `otherwise`. It throws `invalid_request` for a value that could leave this
+ * origin.
  */
 export const readReturnTo = <Otherwise>(
   { form, query }: Asked,
@@ -40,7 +41,10 @@ export const readReturnTo = <Otherwise>(
   )
 }
 
-/** The same with the home page as default, for a request that was refused: undefined for a value that is not accepted. */
+/**
+ * Does the same with the home page as default, for a request that was refused. It is undefined for a value that is not
+ * accepted.
+ */
 export const findReturnTo = (asked: Asked, targets: ReturnTargets): string | undefined => {
   try {
     return readReturnTo(asked, targets, targets.homeUrl)
@@ -49,7 +53,10 @@ export const findReturnTo = (asked: Asked, targets: ReturnTargets): string | und
   }
 }
 
-/** The path, query and fragment of an address on this site, as the URL standard writes them; undefined for any other. */
+/**
+ * Reads the path, query and fragment of an address on this site, as the URL standard writes them. It is undefined for
+ * any other.
+ */
 export const parseReturnTo = (entered: string, { baseUrl }: Pick<ReturnTargets, 'baseUrl'>): string | undefined => {
   if (!isAccepted(entered)) return undefined
   const url = new URL(entered, baseUrl)
@@ -65,14 +72,17 @@ const isAccepted = (entered: string): boolean =>
   !entered.endsWith(' ') &&
   URL.canParse(entered, 'http://localhost')
 
-/** THE writer of `return_to`: a path that leads on to a page; undefined leaves the page out. */
+/** This is THE writer of `return_to`: it makes a path that leads on to a page. An undefined page is left out. */
 export const withReturnTo = (path: string, returnTo: string | undefined): string =>
   returnTo === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}`
 
-/** The value of `return_to` in links and forms; undefined for the home address, which is the default. */
+/** Gives the value of `return_to` in links and forms. It is undefined for the home address, which is the default. */
 export const returnToParameter = (returnTo: string, { homeUrl }: Pick<ReturnTargets, 'homeUrl'>): string | undefined =>
   returnTo === homeUrl ? undefined : returnTo
 
-/** Percent-encodes what is not ASCII in the request target of a visitor. Node reads each byte as one character (latin1). */
+/**
+ * Percent-encodes the bytes beyond ASCII in the request target of a visitor. Node reads each byte as one character
+ * (latin1).
+ */
 export const encodeBytes = (target: string): string =>
   target.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)

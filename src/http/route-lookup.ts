@@ -1,10 +1,10 @@
 import { methodsOf, type Route } from './route.ts'
 
-/** Finds rows of the table; paths are compared to the letter, but for the segments that are `{name}`. */
+/** Finds rows of the table. Paths are compared to the letter, except for the segments that are `{name}`. */
 export interface RouteLookup {
-  /** The row of a method and a path; undefined where the table has none. */
+  /** Finds the row of a method and a path. It is undefined if the table has none. */
   find: (method: string, path: string) => Route | undefined
-  /** All rows of a path, one for each method. */
+  /** Finds all rows of a path, one for each method. */
   at: (path: string) => readonly Route[]
 }
 
@@ -38,7 +38,7 @@ export const createRouteLookup = (routes: readonly Route[]): RouteLookup => {
 
 const ANY: Route['method'] = 'ANY'
 
-/** The segments of a path for which a template has `{name}`; undefined for a path that does not fit. */
+/** Reads the segments of a path for which a template has `{name}`. It is undefined for a path that does not fit. */
 export const readParameters = (template: string, path: string): Record<string, string> | undefined => {
   const expected = template.split('/')
   const segments = path.split('/')

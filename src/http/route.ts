@@ -11,20 +11,20 @@ import type { CountEnd } from './request-metrics.ts'
 import type { ContentResponse, HttpResponse } from './response.ts'
 import { ACCOUNT_PATH } from './step-up.ts'
 
-/** A JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
+/** This is a JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = Record<string, unknown>
 
-/** Headers that the OpenAPI document describes in one place (`api/openapi/`). */
+/** The OpenAPI document describes these headers in one place (`api/openapi/`). */
 type UserHeader = `X-Svc-User-${'Sid' | 'Email-Verified' | 'Amr' | 'Auth-Time'}`
 export type ResponseHeader = 'Idempotency-Replayed' | 'Retry-After' | 'Set-Cookie' | 'WWW-Authenticate' | UserHeader
 
-/** What the OpenAPI document says about a JSON route. */
+/** The OpenAPI document says this about a JSON route. */
 export interface Documentation {
-  /** Becomes a function's name in generated clients. */
+  /** The id becomes a function's name in generated clients. */
   operationId: string
   summary: string
   tag: 'Users' | 'Audit' | 'Sessions' | 'Passkeys' | 'Keys' | 'Operation'
-  /** Those in the path are described with the path. The server API accepts no other query parameter. */
+  /** Parameters in the path are described with the path. The server API accepts no other query parameter. */
   parameters?: {
     name: string
     in: 'query' | 'header' | 'cookie'
@@ -32,15 +32,15 @@ export interface Documentation {
     description: string
     schema: Schema
   }[]
-  /** The body that the route takes, as JSON. */
+  /** The route takes this body, as JSON. */
   body?: { schema: Schema }
-  /** By status; without a schema the body is empty. */
+  /** The key is the status. If there is no schema, the body is empty. */
   responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] | undefined }>
 }
 
-/** Why a form was refused. */
+/** This says why a form was refused. */
 export interface Refusal {
-  /** By field name. */
+  /** The key is the field name. */
   errors: Record<string, FieldProblem>
   problem: FormProblem | undefined
 }
@@ -60,8 +60,8 @@ interface PageModule<Credential extends unknown[] = []> {
 export interface FormModule<Credential extends unknown[] = []> {
   act: Handle<[...Credential, attempt: FormAttempt]>
   /**
-   * Makes the page of a refused form, from what was typed, but for passwords. It changes nothing, and is called without
-   * `act` where the CSRF token alone is not good.
+   * Makes the page of a refused form, from what was typed, except passwords. It changes nothing. It is called without
+   * `act` if the CSRF token alone is not good.
    */
   showAgain?: ShowAgain<Credential>
 }
@@ -72,15 +72,15 @@ export type ShowAgain<Credential extends unknown[] = []> = (
   ...credential: Credential
 ) => Awaitable<string>
 
-/** What is known of an attempt before it is made: its facts, and what differs from the row of the form. */
+/** This is known of an attempt before it is made: its facts, and what differs from the row of the form. */
 export interface Attempted<Checked> extends Partial<EventFacts> {
   /** Runs before anything is recorded or limited; its failure is counted, and shows the form again. */
   check?: () => Awaitable<Checked>
   limits?: FormLimits
-  /** The email whose logins are limited, with the limits `login`. */
+  /** The logins of this email are limited, with the limits `login`. */
   loginOf?: string
   outcome?: CountEnd
-  /** Another answer to a refusal than the form. */
+  /** Answers a refusal with something other than the form. */
   instead?: (refused: AppError) => Awaitable<HttpResponse | undefined>
 }
 
@@ -101,29 +101,35 @@ interface DocumentedModule<Answer> {
   handle: Answer
 }
 
-/** A `GET` route answers `HEAD` too, with 405 where it changes something: previews of links send it (RFC 9110, 9.2.1). */
+/**
+ * A `GET` route answers `HEAD` too. It answers it with 405 if it changes something: previews of links send it (RFC
+ * 9110, 9.2.1).
+ */
 type ReadMethod = { method: 'GET'; isSafe?: false }
 
 /**
- * Each `POST` says how it is protected from other sites: by a CSRF token. `changes_nothing` is for a `POST` that only
- * redirects the browser to a `GET`, or does not exist.
+ * Each `POST` says how it is protected from other sites: a CSRF token protects it. `changes_nothing` is for a `POST`
+ * that only redirects the browser to a `GET`, or does not exist.
  */
 type FormMethod = { method: 'POST'; csrf: 'token' | 'changes_nothing' }
 
-/** How an attempt of a form is recorded, limited and counted (`form-runner.ts`), where `act` does not say it. */
+/**
+ * These columns say how an attempt of a form is recorded, limited and counted (`form-runner.ts`), if `act` does not say
+ * it.
+ */
 export interface FormColumns {
   event?: AccountEventName
   limits?: FormLimits
   outcome?: 'login' | 'signup'
 }
 
-/** Limits of the user or of the network, or those of logins with a password. */
+/** These are limits of the user or of the network, or the limits of logins with a password. */
 type FormLimits = readonly LimitName[] | 'login'
 
-/** `holdsToken`: the address, or a field, is the token of a link, which must not get into any `Referer`. */
+/** `holdsToken` means that the address, or a field, is the token of a link, which must not get into any `Referer`. */
 type PageColumns = { responseKind: 'html'; holdsToken?: true }
 
-/** `answersScripts`: a request that accepts JSON and no page gets its errors in JSON. */
+/** `answersScripts` means that a request that accepts JSON and no page gets its errors in JSON. */
 export type FormRoute<Credential extends unknown[]> = PageColumns &
   FormMethod &
   FormColumns & { answersScripts?: true; module: Load<FormModule<Credential>> }
@@ -132,15 +138,15 @@ export type PageRoute<Credential extends unknown[]> =
   | (PageColumns & ReadMethod & { module: Load<PageModule<Credential>> })
   | FormRoute<Credential>
 
-/** `takesJson`: the body of a `POST` is JSON. */
+/** `takesJson` means that the body of a `POST` is JSON. */
 type JsonRow<Credential extends unknown[]> = { responseKind: 'json'; takesJson?: true } & (ReadMethod | FormMethod) & {
     module: Load<DocumentedModule<Handle<Credential>>>
   }
 
 /**
- * A question of a proxy about a request of another application. Every method is answered alike: the handler changes
- * nothing, and no body is read. No response sets a cookie. An error is JSON, or a page where the proxy shows it to
- * people. `refuse` answers a request without a valid access token in place of the error.
+ * This is a question of a proxy about a request of another application. Every method is answered alike: the handler
+ * changes nothing, and no body is read. No response sets a cookie. An error is JSON, or a page if the proxy shows it to
+ * people. `refuse` answers a request that has no valid access token, in place of the error.
  */
 interface CheckRow {
   responseKind: 'check'
@@ -157,23 +163,24 @@ type IsShownToPeople = (context: RequestContext) => boolean
 type AssetRow = { responseKind: 'asset' } & ReadMethod & { module: Load<{ handle: Handle }> }
 
 /**
- * Who may send the request. `access_token`: a client with a valid access token, else 401. `refresh_token`: a client
- * with a refresh token, which the handler checks, else 401. `session`: a signed-in user, whose session is renewed where
- * needed; all others are redirected to the login page.
+ * The guard says which clients may send the request. `access_token`: a client with a valid access token, else 401.
+ * `refresh_token`: a client with a refresh token, which the handler checks, else 401. `session`: a signed-in user,
+ * whose session is renewed if needed; all others are redirected to the login page.
  */
 type KeylessRow =
   | ({ guard: 'none' } & (PageRoute<[]> | JsonRow<[]> | AssetRow))
   | ({
       guard: 'session'
-      /** Where a user goes who must log in first; the account page when left out. */
+      /** Names the page for a user who must log in first. It is the account page when left out. */
       returnAfterLogin?: (context: RequestContext) => string
     } & PageRoute<[session: AuthenticatedSession]>)
   | ({ guard: 'access_token' } & (JsonRow<[session: AuthenticatedSession]> | CheckRow))
   | ({ guard: 'refresh_token' } & JsonRow<[refreshToken: string]>)
 
 /**
- * A route of the server API. `api_key`: a client with an API key that has the scope. No cookie is looked at, so that no
- * other site can use what a browser holds. What a `POST` does and its response are stored in one transaction (`Keep`).
+ * This is a route of the server API. The guard `api_key` accepts a client with an API key that has the scope. No cookie
+ * is looked at, so that no other site can use what a browser holds. One transaction stores what a `POST` does and its
+ * response (`Keep`).
  */
 type KeyRow = { guard: 'api_key'; scope: Scope; responseKind: 'json' } & (
   | (ReadMethod & { module: Load<DocumentedModule<HandleWithKey>> })
@@ -192,11 +199,11 @@ type HandleOnce = (
 /** `{name}` in a path stands for one segment (`RequestContext.parameters`). */
 export type Route = {
   path: `/auth${string}` | '/'
-  /** Requested so often that its successes are logged at `debug` only. */
+  /** The route is requested so often that its successes are logged only at `debug`. */
   frequent?: true
   /** The row stands for its path and for every path below it. */
   isPrefix?: true
-  /** The setting without which the route does not exist. */
+  /** The route does not exist if this setting is off. */
   needs?: 'usernames' | 'passwords' | 'passkeys'
 } & (KeylessRow | KeyRow)
 
@@ -206,23 +213,25 @@ export type JsonRoute = Extract<Route, { responseKind: 'json' }>
 
 export type ResponseKind = Route['responseKind']
 
-/** Where a user goes who must log in before a request. */
+/** Names the page for a user who must log in before a request. */
 export const returnAfterLogin = (route: Route, context: RequestContext): string =>
   (route.guard === 'session' && route.returnAfterLogin?.(context)) || ACCOUNT_PATH
 
-/** What `Allow` names for every method. */
+/** `Allow` names these for every method. */
 const USUAL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** The methods that a route answers: with `GET`, `HEAD` too, unless the `GET` changes something. */
+/**
+ * Lists the methods that a route answers. A route with `GET` answers `HEAD` too, unless the `GET` changes something.
+ */
 export const methodsOf = (route: Route): string[] => {
   if (route.method === 'ANY') return USUAL_METHODS
   if (route.method !== 'GET') return [route.method]
   return route.isSafe === false ? ['GET'] : ['GET', 'HEAD']
 }
 
-/** The route of a request, as far as it is known. */
+/** This is the route of a request, as far as it is known. */
 export interface Destination {
-  /** As in the table of routes; undefined for a path that is not in it. */
+  /** The path is as in the table of routes. It is undefined for a path that is not in it. */
   path: string | undefined
   responseKind: ResponseKind
   frequent?: boolean | undefined

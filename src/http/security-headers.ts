@@ -1,25 +1,25 @@
-/** Headers as name, value, name, value. */
+/** The items are name, value, name, value. */
 type Headers = readonly string[]
 
-/** The headers by response kind: a page is shown, data are read by programs, an asset is part of a page. */
+/** These headers differ by response kind: a page is shown, data are read by programs, an asset is part of a page. */
 export interface SecurityHeaders {
   data: Headers
   asset: Headers
   /**
-   * `hosts` as in the header `Host`: the page may have been opened under these, besides that of the base URL.
-   * `holdsToken`: the address of the page is a secret.
+   * `hosts` are as in the header `Host`: the page may have been opened under these, besides the host of the base URL.
+   * `holdsToken` says that the address of the page is a secret.
    */
   page: (hosts: readonly string[], holdsToken?: boolean) => Headers
 }
 
 interface SecurityHeadersDeps {
   baseUrl: string
-  /** How long browsers use https only on this host (RFC 6797); undefined: the proxy decides. */
+  /** Browsers use https only on this host for this long (RFC 6797). If it is undefined, the proxy decides. */
   hstsMs: number | undefined
   contentSecurityPolicy: (hosts: readonly string[]) => string
 }
 
-/** The security headers of every response (OWASP HTTP Headers Cheat Sheet). */
+/** Makes the security headers of every response (OWASP HTTP Headers Cheat Sheet). */
 export const createSecurityHeaders = ({
   baseUrl,
   hstsMs,
@@ -61,8 +61,8 @@ const PAGE: Headers = Object.entries({
   'x-frame-options': 'DENY',
 }).flat()
 
-/** And not `no-referrer`, with which browsers send `Origin: null` with our own forms. */
+/** This is not `no-referrer`, with which browsers send `Origin: null` with our own forms. */
 const SAME_ORIGIN = 'same-origin'
 
-/** The `Referer` has no path and no query then, not even for our own pages, and `Origin` stays what it is. */
+/** The `Referer` has no path and no query then, even for our own pages, and `Origin` stays what it is. */
 const STRICT_ORIGIN = 'strict-origin'

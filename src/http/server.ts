@@ -33,15 +33,15 @@ import { AppError } from '../lib/errors.ts'
 const MAX_BODY_KIB = 16
 
 /**
- * How many forms begin in one turn of the event loop. When hundreds of people log in at once, the first hashes end
- * before the last form has begun, and wait for no more than these; so do all other requests.
+ * This many forms begin in one turn of the event loop. When hundreds of people log in at once, the first hashes end
+ * before the last form has begun, and wait for no more than these. All other requests wait no longer either.
  */
 const FORMS_A_TURN = 4
 
-/** What the kernel is given by those who know the routes. */
+/** The code that knows the routes gives this to the kernel. */
 export interface Application {
   createRoutes: (deps: RouteDeps) => Route[]
-  /** Loaded with the first request that brings an API key. */
+  /** This is loaded with the first request that brings an API key. */
   loadKeyRequests: (deps: RouteDeps) => Promise<KeyRequests>
 }
 
@@ -59,7 +59,7 @@ interface HttpSide {
   preload: () => Promise<void>
 }
 
-/** The HTTP side of the service, ready to listen: applies the table of routes. */
+/** Makes the HTTP side of the service, ready to listen: it applies the table of routes. */
 export const createServer = (given: ServerDeps, application: Application): HttpSide => {
   const deps = createRouteDeps(given)
   const routes = application.createRoutes(deps)
@@ -77,7 +77,10 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
   const formTurns = createTurns(FORMS_A_TURN)
   const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
 
-  /** A form, or the JSON of a page's script, after the checks that the contract puts before its handler, in this order. */
+  /**
+   * Handles a form, or the JSON of a page's script. The checks that the contract puts before its handler run first, in
+   * this order.
+   */
   const handleForm = async (route: KeylessRoute, context: IncomingRequest, incoming: IncomingMessage) => {
     const body = await readBody(incoming, MAX_BODY_KIB)
     if (route.responseKind === 'html') await formTurns.join()
@@ -112,7 +115,8 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
       responder.sendError(outgoing, context, to, error, { headers, facts })
       return
     }
-    // Proxies announce the body of the visitor and send none: what follows on the connection would pass for it.
+    // Proxies announce the body of the visitor and send none: the bytes that follow on the connection would pass for
+    // it.
     if (route.method === 'ANY' && announcesBody(incoming)) outgoing.shouldKeepAlive = false
     checkProxy(incoming)
     const send = (response: HttpResponse): void => responder.send(outgoing, context, route, response)
@@ -139,7 +143,7 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
   }
 }
 
-/** What handlers share, made once. */
+/** Makes once what handlers share. */
 const createRouteDeps = (given: ServerDeps): RouteDeps => {
   const cookieTable = createCookieTable(given)
   const cookieWriter = createCookieWriter({ ...given, cookieTable })
@@ -154,7 +158,7 @@ const createRouteDeps = (given: ServerDeps): RouteDeps => {
   }
 }
 
-/** With a cookie prefix, a refresh token counts only if the CSRF cookie is one of the same session. */
+/** If there is a cookie prefix, a refresh token counts only if the CSRF cookie is one of the same session. */
 const createCookieChecks = ({ cookieTable, cookiePrefix, rootSecret }: RouteDeps) => {
   const csrfTokens = createCsrfTokens(rootSecret)
   const isConfirmed = cookiePrefix ? csrfTokens.confirmsRefresh : undefined
@@ -168,14 +172,14 @@ const announcesBody = ({ readableEnded, headers }: IncomingMessage): boolean =>
   !readableEnded && headers['content-length'] !== '0'
 
 /**
- * For a link, the router of Next.js fetches a page in parts (header `RSC`). The pages here have none, and an empty answer
- * has the browser load the page instead. After a redirect back to where the user came from, the router would show nothing:
- * it believes that it has that page.
+ * The router of Next.js fetches a page in parts for a link (header `RSC`). The pages here have none, and an empty
+ * answer has the browser load the page instead. After a redirect back to the page that the user came from, the router
+ * would show nothing: it believes that it has that page.
  */
 const wantsPartOfPage = ({ responseKind }: Route, { rsc }: IncomingHttpHeaders): boolean =>
   responseKind === 'html' && rsc !== undefined
 
-/** RFC 9112 section 3.2: exactly one; HTTP/1.0 may leave it out. */
+/** RFC 9112 section 3.2 wants exactly one; HTTP/1.0 may leave it out. */
 const requireOneHost = (context: IncomingRequest): void => {
   const hostCount = context.countHeaders('host')
   if (hostCount === 1 || (hostCount === 0 && context.isHttp10)) return

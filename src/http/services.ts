@@ -27,33 +27,33 @@ import type { FindCurrentSession } from './current-session.ts'
 import type { FinishRefresh } from './finish-refresh.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
-/** What the composition root hands to the HTTP side. */
+/** The composition root hands this to the HTTP side. */
 export interface ServerDeps {
   baseUrl: string
-  /** Whether the base URL was set, and is no default. */
+  /** This tells whether the base URL was set, and is no default. */
   isBaseUrlSet: boolean
-  /** The path where a login without `return_to` and a logout end. */
+  /** A login without `return_to` and a logout end at this path. */
   homeUrl: string
-  /** The audiences that clients may request; empty: any. */
+  /** Clients may request these audiences. If the list is empty, they may request any. */
   audiences: string[]
-  /** Who may create an account; `providers`: users who come from a provider alone. */
+  /** This says which users may create an account. `providers` means only users who come from a provider. */
   signup: 'on' | 'providers' | 'off'
-  /** Whether a password is asked for anywhere; otherwise users sign in with a provider. */
+  /** This tells whether a password is asked for anywhere; otherwise users sign in with a provider. */
   passwords: boolean
-  /** Whether users choose a username and see it. */
+  /** This tells whether users choose a username and see it. */
   usernames: boolean
-  /** Whether the names of all cookies begin with `__Host-` or `__Secure-`. */
+  /** This tells whether the names of all cookies begin with `__Host-` or `__Secure-`. */
   cookiePrefix: boolean
-  /** Binds CSRF tokens to sessions. */
+  /** The secret binds CSRF tokens to sessions. */
   rootSecret: RootSecret
-  /** Whether an address is a proxy whose `X-Forwarded-*` headers are believed. */
+  /** Tells whether an address is a proxy whose `X-Forwarded-*` headers are believed. */
   isTrustedProxy: (address: string) => boolean
   clock: Clock
   log: Log
   apiKeys: ApiKeys
   idempotency: Idempotency
   users: Users
-  /** Loaded with the first request that needs it, as the pages are. */
+  /** The directory is loaded with the first request that needs it, as the pages are. */
   loadDirectory: () => Promise<UserDirectory>
   emailDomains: EmailDomains
   sessions: Sessions
@@ -64,49 +64,54 @@ export interface ServerDeps {
   knownBrowsers: KnownBrowsers
   audit: Audit
   pendingSignIns: PendingSignIns
-  /** Whether a second factor is asked for where there is one, or even required of those who sign in with a password. */
+  /**
+   * This tells whether a second factor is asked for if there is one, or is even required of users who sign in with a
+   * password.
+   */
   secondFactorMode: 'off' | 'optional' | 'required'
   notify: Notify
   mail: Mail
   recovery: Recovery
-  /** In the order of their buttons. */
+  /** The list has the order of their buttons. */
   providers: ProviderView[]
   frame: Frame
-  /** All pages, which are loaded with the first request for one of them. */
+  /** Loads all pages, with the first request for one of them. */
   loadPages: () => Promise<Pages>
   limits: Limits
-  /** A keyed hash of an email, for the log. */
+  /** Makes a keyed hash of an email, for the log. */
   pseudonymOf: (email: string) => string
-  /** How long browsers use https only, in milliseconds; undefined: the proxy decides. */
+  /** Browsers use https only for this long, in milliseconds. If it is undefined, the proxy decides. */
   hstsMs: number | undefined
-  /** How many connections this process holds open at once. */
+  /** This process holds this many connections open at once. */
   maxConnections: number
-  /** Undefined where metrics are off. */
+  /** This is undefined if metrics are off. */
   requestMetrics?: RequestMetrics | undefined
   /** While the service stops, each response closes its connection, so that clients go to another replica. */
   isStopping: () => boolean
-  /** Resolves when the service can do its work; otherwise `unavailable`, and the message says what is down. */
+  /**
+   * Resolves when the service can do its work. Otherwise it throws `unavailable`, and the message says what is down.
+   */
   requireReady: () => Promise<void>
 }
 
-/** What handlers are made from, each with a `Pick` of it. */
+/** Handlers are made from these services, each with a `Pick` of them. */
 export interface Services extends ServerDeps {
   cookieTable: CookieTable
   cookieWriter: CookieWriter
   findCurrentSession: FindCurrentSession
   accountLog: AccountLog
   finishRefresh: FinishRefresh
-  /** Loaded with the first request for a page. */
+  /** The pages are loaded with the first request for a page. */
   pages: Pages
-  /** Loaded with the first request of the server API that needs it. */
+  /** The directory is loaded with the first request of the server API that needs it. */
   directory: UserDirectory
 }
 
-/** What starts a session, and recognises its browser. */
+/** These services start a session, and recognise its browser. */
 export type SessionServices = Pick<Services, 'cookieWriter' | 'knownBrowsers' | 'limits' | 'notify' | 'sessions'>
 
-/** The ways to sign in that pages offer. */
+/** Pages offer these ways to sign in. */
 export type OfferedWays = Pick<Services, 'passkeys' | 'passwords' | 'providers'>
 
-/** Without those that are loaded later. */
+/** These are the services except those that are loaded later. */
 export type RouteDeps = Omit<Services, 'pages' | 'directory'>

@@ -4,59 +4,67 @@ import { MAIL_MISSING, MFA_MISSING } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
 import { parseReturnTo, type ReturnTargets, readReturnTo, withReturnTo } from './return-to.ts'
 
-/** What a user authenticates again for. */
+/** This says what a user authenticates again for. */
 export interface StepUp {
-  /** A path of the application or of svc; undefined for the account page, which then says that it is done. */
+  /**
+   * This is a path of the application or of svc. It is undefined for the account page, which then says that it is done.
+   */
   returnTo: string | undefined
-  /** `mfa`: only with more than one factor. */
+  /** `mfa` demands more than one factor. */
   acr: 'mfa' | undefined
 }
 
-/** Where a user goes who has asked for nothing else. */
+/** A user who has asked for nothing else goes to this page. */
 export const ACCOUNT_PATH = '/auth/account'
 
 const CONFIRM_PATH = '/auth/account/confirm'
 const FIRST_FACTOR_PATH = '/auth/account/first-factor'
 
-/** The page on which a user authenticates again. */
+/** Makes the path of the page on which a user authenticates again. */
 export const confirmPath = ({ returnTo, acr }: StepUp): string => {
   const path = withReturnTo(CONFIRM_PATH, returnTo)
   return acr ? `${path}${path === CONFIRM_PATH ? '?' : '&'}acr=${acr}` : path
 }
 
-/** The page that sends a link before a first second factor or passkey is set up. */
+/** Makes the path of the page that sends a link before a first second factor or passkey is set up. */
 export const firstFactorPath = (returnTo: string | undefined): string => withReturnTo(FIRST_FACTOR_PATH, returnTo)
 
-/** Where the user proves what an error asks for (`needsProof`). */
+/** Names the page on which the user proves what an error asks for (`needsProof`). */
 export const proofPathFor = ({ reason }: AppError, returnTo?: string): string =>
   reason === MAIL_MISSING
     ? firstFactorPath(returnTo)
     : confirmPath({ returnTo, acr: reason === MFA_MISSING ? 'mfa' : undefined })
 
-/** The account page, at the message that says what was done. */
+/** Makes the path of the account page, at the message that says what was done. */
 export const accountPathAfter = (what: AccountDone, section?: string): string =>
   `${ACCOUNT_PATH}?done=${what}${section === undefined ? '' : `&at=${section}`}#done`
 
-/** The section of the account page that a confirmation is for. */
+/** Finds the section of the account page that a confirmation is for. */
 const sectionOf = ({ returnTo = '' }: StepUp): string | undefined => /^\/auth\/account#([\w-]+)$/.exec(returnTo)?.[1]
 
-/** Whether it is for a change on the account page itself. */
+/** Tells whether the confirmation is for a change on the account page itself. */
 export const isForAccountPage = (stepUp: StepUp): boolean =>
   stepUp.returnTo === undefined || sectionOf(stepUp) !== undefined
 
-/** Where the user goes afterwards. */
+/** Names the page to which the user goes afterwards. */
 export const targetOf = (stepUp: StepUp): string =>
   stepUp.returnTo === undefined || isForAccountPage(stepUp)
     ? accountPathAfter('confirmed', sectionOf(stepUp))
     : stepUp.returnTo
 
-/** Whether it is for a change of the account, for which a provider that is trusted with the second factor is enough. */
+/**
+ * Tells whether the confirmation is for a change of the account. A provider that is trusted with the second factor is
+ * then enough.
+ */
 export const isForAccount = (stepUp: StepUp): boolean =>
   isForAccountPage(stepUp) ||
   stepUp.returnTo === ACCOUNT_PATH ||
   stepUp.returnTo?.startsWith(`${ACCOUNT_PATH}/`) === true
 
-/** What the address or the form of the page asks for; `invalid_request` for what is not accepted. */
+/**
+ * Reads what the address or the form of the page asks for. It throws `invalid_request` for a value that is not
+ * accepted.
+ */
 export const readStepUp = (context: RequestContext, targets: ReturnTargets): StepUp => {
   const { form, query } = context
   const acr = form.get('acr') ?? query.get('acr')
@@ -65,12 +73,12 @@ export const readStepUp = (context: RequestContext, targets: ReturnTargets): Ste
   return { returnTo: readReturnTo(context, targets, undefined), acr }
 }
 
-/** Pages of svc that a refused form of theirs leads back to. */
+/** A refused form of these pages of svc leads back to its page. */
 const OWN_PAGES: ReadonlySet<string> = new Set(['/auth/account/second-factor', '/auth/login/enrol'])
 
 /**
- * The page that the request was for, to come back to; undefined for the forms of the account page, and for an address
- * that is not accepted.
+ * Finds the page that the request was for, to come back to. It is undefined for the forms of the account page, and for
+ * an address that is not accepted.
  */
 export const pageOf = ({ method, target }: RequestContext, targets: ReturnTargets): string | undefined => {
   const path = target.replace(/\?.*/s, '')
@@ -78,7 +86,7 @@ export const pageOf = ({ method, target }: RequestContext, targets: ReturnTarget
   return isPage ? parseReturnTo(target, targets) : undefined
 }
 
-/** Where a user goes who must log in before they authenticate again for something. */
+/** Names the page for a user who must log in before they authenticate again for something. */
 export const stepUpAfterLogin =
   (targets: ReturnTargets) =>
   (context: RequestContext): string => {

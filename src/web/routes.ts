@@ -17,15 +17,15 @@ import { createLoginRedirect } from './login/login-redirect.ts'
 import { at, partsOf, reopenedForms, screen, withoutSwitchedOff } from './rows.ts'
 import { createGetSessionScript } from './site/session-script.ts'
 
-/** The limits of forms in which a signed-in user enters a password: for each try, and for wrong passwords. */
+/** These limits apply to forms in which a signed-in user enters a password. They count each try and wrong passwords. */
 const PASSWORD = ['passwordOfUser', 'passwordFormOfUser'] as const
 
 /**
- * THE table of routes. Any other path is 404; `http/route.ts` says what the columns mean. A module is loaded with the
- * first request for it, or after the start, but for those that are requested all the time.
+ * This is THE table of routes. Any other path is 404; `http/route.ts` says what the columns mean. A module is loaded
+ * with the first request for it, or after the start, except for modules that are requested all the time.
  */
 const createRoutes = (deps: RouteDeps): Route[] => {
-  // One for login and signup, which counts how often a browser comes back to either.
+  // Login and signup share one module, which counts how often a browser comes back to either.
   const entry = screen(deps, async (given) => {
     const { createRedirectSignedIn } = await import('./sign-in/redirect-signed-in.ts')
     return { ...given, redirectSignedIn: createRedirectSignedIn(given) }
@@ -103,7 +103,7 @@ const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/login/code',              guard: 'none',                         responseKind: 'html', module: loginCode },
     { method: 'POST', path: '/auth/login/code',              guard: 'none',          csrf: 'token', responseKind: 'html', module: loginCode },
     { method: 'GET',  path: '/auth/login/enrol',             guard: 'none',                         responseKind: 'html', module: loginEnrol },
-    // As on the account page: a right first code costs a hash for each recovery code.
+    // This is limited as on the account page: a right first code costs a hash for each recovery code.
     { method: 'POST', path: '/auth/login/enrol',             guard: 'none',          csrf: 'token', responseKind: 'html', module: loginEnrol, event: 'login', limits: ['passwordFormOfUser'] },
     { method: 'GET',  path: '/auth/login/redirect',          guard: 'none',                         responseKind: 'html', module: at({ show: createLoginRedirect(deps) }) },
     { method: 'GET',  path: '/auth/signup',                  guard: 'none',                         responseKind: 'html', module: signup },
@@ -135,16 +135,16 @@ const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/account/not-me',          guard: 'none',                         responseKind: 'html', holdsToken: true, module: notMe },
     { method: 'POST', path: '/auth/account/not-me',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: notMe, event: 'not_me' },
     { method: 'GET',  path: '/auth/invite',                  guard: 'none',                         responseKind: 'html', holdsToken: true, module: invitation },
-    // Limited, since a taken username shows that an account has it, and since each try costs a hash.
+    // This is limited, since a taken username shows that an account has it, and since each try costs a hash.
     { method: 'POST', path: '/auth/invite',                  guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', module: invitation, event: 'invitation_accept', limits: ['usernameOfUser', 'passwordFormOfUser'] },
     { method: 'GET',  path: '/auth/account/ways-in',         guard: 'session',                      responseKind: 'html', module: waysIn },
     { method: 'GET',  path: '/auth/email/verify',            guard: 'none',                         responseKind: 'html', holdsToken: true, module: verifyEmail },
     { method: 'POST', path: '/auth/email/verify',            guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: verifyEmail },
     { method: 'GET',  path: '/auth/email/undo',              guard: 'none',                         responseKind: 'html', holdsToken: true, module: undoEmail },
     { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', module: undoEmail, event: 'email_undo' },
-    // The application has this address. Only while it is being set up does a request for it reach svc.
+    // The application has this address. A request for it reaches svc only while the application is being set up.
     ...(isLoopbackUrl(deps.baseUrl) ? [{ method: 'GET', path: '/', guard: 'none', responseKind: 'html', module: welcome } satisfies Route] : []),
-    // What proxies ask about each request of an application
+    // Proxies ask these questions about each request of an application.
     { method: 'ANY',  path: '/auth/check',                   guard: 'access_token',                 responseKind: 'check', frequent: true, isShownToPeople, module: check },
     { method: 'ANY',  path: FORWARD_PATH, isPrefix: true,    guard: 'access_token',                 responseKind: 'check', frequent: true, isShownToPeople, module: check },
     // JSON
@@ -154,12 +154,12 @@ const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/health',                  guard: 'none',                         responseKind: 'json', frequent: true, module: at(getHealth) },
     { method: 'GET',  path: '/auth/ready',                   guard: 'none',                         responseKind: 'json', frequent: true, module: at(createGetReadiness(deps)) },
     { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', module: openApi('v1') },
-    // For the script of the pages
+    // The script of the pages sends these requests.
     { method: 'POST', path: '/auth/passkeys/login/options',    guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', module: passkeyLogin('options') },
     { method: 'POST', path: '/auth/passkeys/login',            guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', module: passkeyLogin('submit') },
     { method: 'POST', path: '/auth/passkeys/register/options', guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', module: addPasskey('options') },
     { method: 'POST', path: '/auth/passkeys/register',         guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', module: addPasskey('submit') },
-    // For pages of the application
+    // Pages of the application load this.
     { method: 'GET',  path: '/auth/session.js',              guard: 'none',                         responseKind: 'asset', frequent: true, module: at({ handle: createGetSessionScript(deps) }) },
     // The server API
     { method: 'GET',    path: '/auth/api/v2/users',                     guard: 'api_key', scope: 'users:read',                         responseKind: 'json', module: users('list') },
@@ -175,7 +175,7 @@ const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'DELETE', path: '/auth/api/v2/sessions/{id}',             guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', module: sessions('end') },
     { method: 'GET',    path: '/auth/api/v2/audit',                     guard: 'api_key', scope: 'audit:read',                         responseKind: 'json', module: audit },
     { method: 'GET',    path: '/auth/api/v2/openapi.json',              guard: 'none',                                              responseKind: 'json', module: openApi('v2') },
-    // Of each provider, and of each file of the pages
+    // Each provider and each file of the pages has its own rows.
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider, { reset: resetPassword, undo: undoEmail })),
     ...deps.frame.assets.map(assetRoute),
   ]

@@ -5,7 +5,7 @@ import { ACCOUNT_PATH } from '../http/step-up.ts'
 import { AppError } from '../lib/errors.ts'
 import { once } from '../lib/on-demand.ts'
 
-/** Gives a module that is there from the start. */
+/** Gives a module that is loaded from the start. */
 export const at =
   <Module>(module: Module): (() => Module) =>
   () =>
@@ -19,7 +19,7 @@ export const screen = <Module>(
 
 type PageServices = Omit<Services, 'directory'>
 
-/** Gives the modules that are made together, one for each row. */
+/** Gives modules that are made together, one for each row. */
 export const partsOf = <Parts extends object>(load: () => Promise<Parts>) => {
   const loadOnce = once(load)
   return <Name extends keyof Parts>(name: Name): (() => Promise<Parts[Name]>) =>
@@ -45,7 +45,7 @@ export const reopenedForms = (routes: readonly Route[]): Route[] => {
     }))
 }
 
-/** The rows without those whose setting is off: these are 404, and not 405 where their path has a page. */
+/** Leaves out the rows whose setting is off: these are 404, and are not 405 when their path has a page. */
 export const withoutSwitchedOff = (
   routes: readonly Route[],
   { usernames, passwords, passkeys }: Pick<RouteDeps, 'usernames' | 'passwords' | 'passkeys'>,

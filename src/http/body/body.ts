@@ -7,11 +7,11 @@ import { AppError } from '../../lib/errors.ts'
  */
 export const readBody = (request: IncomingMessage, maxKiB: number): Promise<Buffer> => {
   const maxBytes = maxKiB * 1024
-  // Node reads and drops what is left of a refused body, so that the connection can be used again.
+  // Node reads and drops the rest of a refused body, so that the connection can be used again.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxKiB))
   // Node says so at once where the headers announce no body (`optimizeEmptyRequests`): no event follows.
   if (request.readableEnded) return Promise.resolve(Buffer.alloc(0))
-  // Then nothing more happens to it: the client has gone while the request waited.
+  // The client has gone while the request waited: nothing more happens to it.
   if (request.destroyed) return Promise.reject(unreadable())
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -3,10 +3,13 @@ import { AppError } from '../../lib/errors.ts'
 const FORM = 'application/x-www-form-urlencoded'
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A type and a subtype of tokens, and possibly parameters (RFC 9110 section 8.3.1). */
+/** This matches a type and a subtype of tokens, and possibly parameters (RFC 9110 section 8.3.1). */
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
 
-/** The fields of a form. A body of another type is `unsupported_media_type` if `isExpected`, and ignored otherwise. */
+/**
+ * Reads the fields of a form. A body of another type is `unsupported_media_type` if `isExpected`, and ignored
+ * otherwise.
+ */
 export const readForm = (body: Uint8Array, contentType: string | undefined, isExpected: boolean): Fields => {
   if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) {
     throw unsupported('The header Content-Type is not readable.')
@@ -30,14 +33,15 @@ const decode = (body: Uint8Array): string => {
 }
 
 /**
- * The fields of a query or a form. A repeated field is an error when it is read: there is no guess which one counts.
+ * These are the fields of a query or a form. A repeated field is an error when it is read: there is no guess which one
+ * counts.
  */
 export interface Fields {
-  /** `invalid_request` when the field is repeated. */
+  /** Throws `invalid_request` when the field is repeated. */
   get(name: string): string | undefined
-  /** Every value of a field that may be repeated. */
+  /** Gives every value of a field that may be repeated. */
   all(name: string): string[]
-  /** The names of all fields, each as often as it came. */
+  /** This holds the names of all fields, each as often as it came. */
   readonly names: string[]
 }
 

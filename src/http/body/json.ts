@@ -1,18 +1,19 @@
 import { AppError } from '../../lib/errors.ts'
 import { inspectJson } from '../../lib/json-members.ts'
 
-/** The body of a request as it came: no value has been checked. */
+/** This is the body of a request as it came: no value has been checked. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Deeper than any body that a route takes. */
+/** This is deeper than any body that a route takes. */
 const MAX_DEPTH = 16
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The object in a body. `unsupported_media_type` for a body of another type or encoding, `invalid_request` for one that
- * is not JSON (RFC 8259), has a member twice, of which each parser takes another one, or is nested too deeply.
+ * Reads the object in a body. It throws `unsupported_media_type` for a body of another type or encoding. It throws
+ * `invalid_request` for a body that is not JSON (RFC 8259), has a member twice, of which each parser takes another one,
+ * or is nested too deeply.
  */
 export const readJson = (
   body: Uint8Array,
@@ -64,8 +65,8 @@ const MAX_LENGTH = 64
 const KEY = /svc_sk_[\w-]*/g
 
 /**
- * The name of a field or parameter that a client sent, for messages and the log: it may be as long as the whole body, and
- * an API key in the wrong place must not get into a log.
+ * Shows the name of a field or parameter that a client sent, in messages and the log. The name may be as long as the
+ * whole body, and an API key in the wrong place must not get into a log.
  */
 export const shownName = (name: string): string => {
   const shown = name.slice(0, 2 * MAX_LENGTH).replaceAll(KEY, 'svc_sk_…')

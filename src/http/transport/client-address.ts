@@ -6,15 +6,15 @@ import { readOrigin } from '../../lib/url.ts'
 
 type NetworkCheck = (address: string) => boolean
 
-/** The address in an entry of `X-Forwarded-For`, which may carry a port: `1.2.3.4:5`, `[::1]:5`. */
+/** Finds the address in an entry of `X-Forwarded-For`, which may carry a port: `1.2.3.4:5`, `[::1]:5`. */
 const addressOf = (entry: string): string | undefined => {
   const [, address = entry] = /^\[([^\]]+)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
   return canonicalAddress(address)
 }
 
 /**
- * The client's address in canonical spelling: that of the connection, or, as long as that is a trusted proxy, the next
- * entry of `X-Forwarded-For` from the right. An entry that is no address ends the walk.
+ * Finds the client's address in canonical spelling. It is the address of the connection. As long as that is a trusted
+ * proxy, it is the next entry of `X-Forwarded-For` from the right. An entry that is no address ends the walk.
  */
 export const clientAddress = (
   peer: string,
@@ -33,15 +33,15 @@ export const clientAddress = (
 }
 
 /**
- * The network that a client counts for. What is trusted to be a proxy, or is this machine, is no client: who comes from
- * there is not known, and shares one network with all others of whom nothing is known.
+ * Finds the network that a client counts for. A trusted proxy, or this machine, is no client: a visitor behind it is
+ * not known, and shares one network with all other unknown visitors.
  */
 export const clientNetwork = (address: string, isTrustedProxy: NetworkCheck): string =>
   isIP(address) === 0 || isLoopbackHost(address) || isTrustedProxy(address) ? UNKNOWN_NETWORK : networkOf(address)
 
 /**
- * The origins that a request was sent to, as a browser would write them (RFC 6454 section 6.1): scheme and `Host`, and
- * what a trusted proxy says about both.
+ * Lists the origins that a request was sent to, as a browser would write them (RFC 6454 section 6.1): scheme and
+ * `Host`, and what a trusted proxy says about both.
  */
 export const requestOrigins = (headers: IncomingHttpHeaders, isFromProxy: boolean): string[] => {
   const { host, 'x-forwarded-host': forwardedHost, 'x-forwarded-proto': forwardedProto } = headers
@@ -51,7 +51,7 @@ export const requestOrigins = (headers: IncomingHttpHeaders, isFromProxy: boolea
   return [...new Set(origins.filter((origin) => origin !== undefined))]
 }
 
-/** The last entry of a header that may hold a list: the nearest proxy has added it. */
+/** Gives the last entry of a header that may hold a list: the nearest proxy has added it. */
 export const lastOf = (header: string | string[] | undefined): string | undefined =>
   String(header ?? '')
     .split(',')

@@ -2,20 +2,20 @@ import { AppError } from '../../lib/errors.ts'
 import { readAbsoluteForm } from '../../lib/url.ts'
 import type { NoRoute } from '../no-route.ts'
 
-/** The response to bytes that are no readable request. */
+/** This is the response to bytes that are no readable request. */
 export interface MalformedRefusal {
   status: number
   error: AppError
-  /** Name, value. */
+  /** The items are name and value. */
   headers?: string[]
-  /** For the log. */
+  /** These facts go to the log. */
   facts?: object | undefined
 }
 
-/** The error of Node's HTTP parser. */
+/** Node's HTTP parser throws this error. */
 interface ParseError extends Error {
   code?: string
-  /** The latest bytes of the connection. The request begins here, unless it came in parts. */
+  /** This holds the latest bytes of the connection. The request begins here, unless it came in parts. */
   rawPacket?: unknown
 }
 
@@ -47,14 +47,14 @@ const HTTP2 =
   'HTTP/2 came, and svc speaks HTTP/1.1. Let the proxy use HTTP/1.1 towards it (nginx: "proxy_http_version 1.1"; ' +
   'HAProxy: server without proto h2; Caddy: reverse_proxy without h2c://).'
 
-/** The first bytes from a proxy that is configured for another protocol. */
+/** A proxy that is configured for another protocol sends these bytes first. */
 const OTHER_PROTOCOLS = new Map([
-  // A handshake record (RFC 8446 section 5.1)
+  // This is a handshake record (RFC 8446 section 5.1).
   ['\x16', refusal(400, 'invalid_request', TLS)],
   ['PROXY TCP', refusal(400, 'invalid_request', PROXY_PROTOCOL)],
   ['PROXY UNKNOWN', refusal(400, 'invalid_request', PROXY_PROTOCOL)],
   ['\r\n\r\n\0\r\nQUIT\n', refusal(400, 'invalid_request', PROXY_PROTOCOL)],
-  // The connection preface (RFC 9113 section 3.4)
+  // This is the connection preface (RFC 9113 section 3.4).
   ['PRI * HTTP/2', refusal(400, 'invalid_request', HTTP2)],
 ])
 
@@ -62,7 +62,8 @@ const MAX_BEGIN = 4096
 const REQUEST_LINE = /^([!#$%&'*+.^`|~\w-]{1,32}) (\S{1,2048}) HTTP\/1\.[01]\r?\n/
 
 /**
- * For a method that Node's parser does not know: 405 where the table has the path, else 404, as for any other method.
+ * Refuses a method that Node's parser does not know. It answers 405 if the table has the path, else 404, as for any
+ * other method.
  */
 const refuseMethod = (begin: string, noRoute: NoRoute): MalformedRefusal => {
   const [, method, target] = REQUEST_LINE.exec(begin) ?? []
@@ -71,7 +72,7 @@ const refuseMethod = (begin: string, noRoute: NoRoute): MalformedRefusal => {
   return noRoute.refuse(method, path)
 }
 
-/** The response to a request that Node's parser refused: it names the protocol or the mistake. */
+/** Answers a request that Node's parser refused: it names the protocol or the mistake. */
 export const explainMalformed = (error: Error, noRoute: NoRoute): MalformedRefusal => {
   const { code = '', rawPacket } = error as ParseError
   const begin = rawPacket instanceof Buffer ? rawPacket.toString('latin1', 0, MAX_BEGIN) : ''

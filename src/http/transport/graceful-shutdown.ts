@@ -2,10 +2,10 @@ import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { Server, type Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 
-/** How long an accepted connection may take to bring its first request; a browser may open one and send nothing. */
+/** An accepted connection may take this long to bring its first request; a browser may open one and send nothing. */
 const FIRST_REQUEST_MS = 1000
 const ACCEPT_WAITING_MS = 1000
-/** Without a new connection for this long, the queue of the system is empty. */
+/** If no new connection comes for this long, the queue of the system is empty. */
 const NO_CONNECTION_MS = 50
 const POLL_EVERY_MS = 5
 /** A proxy that opens a connection for each request has opened one within this time if it sends any at all. */
@@ -14,9 +14,9 @@ const IDLE_AFTER_MS = 10_000
 /** Stops a server without losing a request: first `drain`, then `close`. */
 export interface GracefulShutdown {
   /**
-   * For `drainMs`, serves one more request on each connection and closes it with the response. Then accepts no more
-   * connections, and waits for the first requests of those that were accepted last. Returns at once if there are no
-   * clients.
+   * Serves one more request on each connection for `drainMs`, and closes it with the response. Then it accepts no more
+   * connections, and waits for the first requests of the connections that were accepted last. It returns at once if
+   * there are no clients.
    */
   drain: (drainMs: number) => Promise<void>
   /** Resolves when all requests under way have ended, or were cut off after `patienceMs`. */
@@ -39,7 +39,7 @@ export const createGracefulShutdown = (server: HttpServer): GracefulShutdown => 
       if (!(await isInUse())) return
       const silent = watchSilent(server)
       await setTimeout(drainMs)
-      // In this order: what is still in the queue of the system when the socket closes is reset, and its request is
+      // This order matters: a request that is still in the queue of the system when the socket closes is reset and
       // lost.
       closeQueue(server)
       await acceptWaiting(server)
@@ -61,7 +61,7 @@ const countConnections = (server: HttpServer): Promise<number> =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
   })
 
-/** The connections accepted from now on that have not brought a request yet. */
+/** Watches the connections accepted from now on that have not brought a request yet. */
 const watchSilent = (server: Server): ReadonlySet<Socket> => {
   const silent = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -90,7 +90,7 @@ const closeQueue = (server: Server): void => {
 }
 
 /**
- * Stops accepting connections right after one was accepted: at that moment no other connection waits. Where none comes
+ * Stops accepting connections right after one was accepted: at that moment no other connection waits. If none comes
  * within a short time, none waits either.
  */
 const closeAfterNextConnection = async (server: Server): Promise<void> => {
@@ -98,7 +98,8 @@ const closeAfterNextConnection = async (server: Server): Promise<void> => {
   const end = (): void => {
     clearTimeout(timer)
     server.off('connection', end)
-    // Not the `close` of `node:http`, which also ends connections without a request yet, such as the one just accepted.
+    // This is not the `close` of `node:http`, which also ends connections that have no request yet, such as the one
+    // just accepted.
     Server.prototype.close.call(server)
     resolve()
   }

@@ -17,14 +17,14 @@ interface IncomingRequestDeps {
   cookieWriter: CookieWriter
   csrfTokens: CsrfTokens
   isTrustedProxy: (address: string) => boolean
-  /** Then no proxy says which host this is. */
+  /** This is true if the base URL was set: no proxy says which host this is then. */
   isBaseUrlSet: boolean
   clock: Clock
 }
 
 /**
- * The request context, made of Node's request. One is made for every request, so properties that few handlers need are
- * computed when they are read.
+ * This is the request context, made of Node's request. One is made for every request, so properties that few handlers
+ * need are computed when they are read.
  */
 export class IncomingRequest implements RequestContext {
   readonly requestId: string
@@ -37,7 +37,7 @@ export class IncomingRequest implements RequestContext {
   apiKey: AuthenticatedKey | undefined
   session: AuthenticatedSession | undefined
   isRenewed = false
-  /** As it was sent, without the query. */
+  /** The path is as it was sent, and has no query. */
   readonly path: string
   readonly target: string
   readonly #incoming: IncomingMessage
@@ -46,11 +46,9 @@ export class IncomingRequest implements RequestContext {
   #cookies: string[] = []
   #query: Fields | undefined
   #csrfToken: string | undefined
-  /** Of the CSRF token that was checked last, for which session, and what `renew` made of it. */
+  /** This is the CSRF token that was checked last, with its session, and the result of `renew`. */
   #checked: { token: string | undefined; sessionId: string | undefined; renewed: string | undefined } | undefined
-  /**
-   * The session that the browser has after the response, once it is asked for or changed; its CSRF token follows it.
-   */
+  /** The browser has this session after the response, once it is asked for or changed; its CSRF token follows it. */
   #browserSession: { id: string | undefined } | undefined
   #device: Device | undefined
   #signal: AbortSignal | undefined
@@ -74,7 +72,7 @@ export class IncomingRequest implements RequestContext {
     return this.#incoming.httpVersion === '1.0'
   }
 
-  /** How often a header came, by its name in lower case: of `Host` and `Authorization`, Node shows only the first. */
+  /** Counts how often a header came, by its lower-case name: Node shows only the first `Host` and `Authorization`. */
   countHeaders(lowerCaseName: string): number {
     const { rawHeaders } = this.#incoming
     let count = 0
@@ -108,7 +106,7 @@ export class IncomingRequest implements RequestContext {
     return clientNetwork(this.device.address, this.#deps.isTrustedProxy)
   }
 
-  /** The address at the other end of the connection: the client's, or that of a proxy. */
+  /** This is the address at the other end of the connection: the client's, or that of a proxy. */
   get peer(): string {
     return this.#incoming.socket.remoteAddress ?? ''
   }
@@ -117,19 +115,19 @@ export class IncomingRequest implements RequestContext {
     return this.#incoming.socket.remotePort
   }
 
-  /** Whether its query names a user, or is a secret of the browser: no `Referer` may repeat it. */
+  /** Tells whether its query names a user, or is a secret of the browser: no `Referer` may repeat it. */
   get isAddressPrivate(): boolean {
     return PRIVATE_QUERY.test(this.target.slice(this.path.length))
   }
 
-  /** Whether this is the only host that the request names, as it does almost always: no URL needs to be parsed then. */
+  /** Tells whether the request names this host alone. It almost always does: no URL needs to be parsed then. */
   isSentTo(host: string): boolean {
     return this.headers.host === host && (this.#deps.isBaseUrlSet || this.headers['x-forwarded-host'] === undefined)
   }
 
   /**
-   * The hosts that this request was sent to: the header `Host`, and, without `SVC_BASE_URL`, the host that a trusted
-   * proxy forwarded. Many proxies pass the latter on as a client has sent it.
+   * These are the hosts that this request was sent to: the header `Host`, and the host that a trusted proxy forwarded,
+   * unless `SVC_BASE_URL` is set. Many proxies pass the latter on as a client has sent it.
    */
   get hosts(): string[] {
     const isBelieved = !this.#deps.isBaseUrlSet && this.#deps.isTrustedProxy(this.peer)
@@ -158,7 +156,7 @@ export class IncomingRequest implements RequestContext {
     return token
   }
 
-  /** Whether a CSRF token equals that of the cookie, and is valid for the session that the request names. */
+  /** Tells whether a CSRF token equals the cookie's, and is valid for the session that the request names. */
   isCsrfToken(token: string): boolean {
     const isSame = this.#deps.csrfTokens.isSame(token, this.cookies.csrf, this.#sessionId)
     return isSame && this.#renewCsrfToken(token) !== undefined
@@ -222,7 +220,7 @@ export class IncomingRequest implements RequestContext {
     this.#cookies = this.#cookies.length === 0 ? cookies : lastOfEach([...this.#cookies, ...cookies])
   }
 
-  /** For a request that no cookie counts in: it expires none either. */
+  /** No cookie counts in this request: it expires none either. */
   ignoreCookies(): void {
     this.#cookies = []
   }

@@ -8,14 +8,14 @@ interface ListenAddress {
 }
 
 /**
- * Connections that the system may hold until they are accepted, where it allows as many (`net.core.somaxconn`). Beyond
- * them, the system drops the first packet of a client, which sends it again after a second.
+ * The system may hold this many connections until they are accepted, if it allows as many (`net.core.somaxconn`).
+ * Beyond them, it drops the first packet of a client, which sends it again after a second.
  */
 const BACKLOG = 4096
 
 /**
- * Listens, and resolves to the address as a URL. For `localhost` it listens on all of its addresses: sockets beyond the
- * first hand their connections to the same server, whose limits and handlers apply to them too.
+ * Listens, and resolves to the address as a URL. It listens on all addresses of `localhost`. Sockets beyond the first
+ * hand their connections to the same server, whose limits and handlers apply to them too.
  */
 export const listen = async (server: Server, options: ListenAddress): Promise<string> => {
   if (options.host !== 'localhost') return listenAt(server, options)

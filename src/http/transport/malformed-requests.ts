@@ -11,10 +11,10 @@ import { clientAddress } from './client-address.ts'
 import { EXPECTATION, explainMalformed, type MalformedRefusal, refuseConnect } from './explain-malformed.ts'
 import { createResponseOrder } from './response-order.ts'
 
-/** How long a refused client may take to read its response and close the connection. */
+/** A refused client may take this long to read its response and close the connection. */
 const LINGER_MS = 2000
 
-/** How many late requests are refused in one turn of the event loop: about a millisecond's work. */
+/** This many late requests are refused in one turn of the event loop: it is about a millisecond's work. */
 const LATE_AT_ONCE = 20
 
 interface MalformedRequestsDeps {
@@ -26,9 +26,12 @@ interface MalformedRequestsDeps {
   requestMetrics?: RequestMetrics | undefined
 }
 
-/** Responds to what Node cannot hand over as a request, and closes the connection. */
+/** Responds to bytes that Node cannot hand over as a request, and closes the connection. */
 interface MalformedRequests {
-  /** Called for every request: a refusal comes after its response. False: the request must not be processed. */
+  /**
+   * This is called for every request: a refusal comes after its response. If it returns false, the request must not be
+   * processed.
+   */
   noteResponse: (response: ServerResponse) => boolean
   onClientError: (error: NodeJS.ErrnoException, socket: Duplex) => void
   /** Takes over from Node the events of the server that it would respond to by itself, without a request id. */
@@ -98,9 +101,9 @@ export const createMalformedRequests = ({
 }
 
 /**
- * Ends connections whose requests are late. Those of a crowd are late in the same second: after a few of them, others
- * get their turn. One that has brought nothing, as browsers open ahead of time, is closed without a response or a line
- * in the log.
+ * Ends connections whose requests are late. The requests of a crowd are late in the same second: after a few of them,
+ * others get their turn. A connection that has brought nothing, as browsers open ahead of time, is closed without a
+ * response or a line in the log.
  */
 const createLateEnds = (refuse: (error: Error, socket: Duplex) => void) => {
   const late: (() => void)[] = []
@@ -109,7 +112,7 @@ const createLateEnds = (refuse: (error: Error, socket: Duplex) => void) => {
     if (late.length > 0) setImmediate(endSome)
   }
   return (error: Error, socket: Duplex): void => {
-    // What comes from now on must not become a request, which would get a second response.
+    // Bytes that come from now on must not become a request, which would get a second response.
     socket.pause()
     const isSilent = socket instanceof Socket && socket.bytesRead === 0
     late.push(() => (isSilent ? socket.destroy() : refuse(error, socket)))
@@ -118,9 +121,9 @@ const createLateEnds = (refuse: (error: Error, socket: Duplex) => void) => {
 }
 
 /**
- * Node looks the client's address up on first use, and keeps it. Read here, it is still known to limits and the log
- * after the client has closed the connection. A client that has closed it already has no address: all such clients
- * would share one limit, so their connections are dropped.
+ * Drops a client that has already closed the connection. Node looks the client's address up on first use, and keeps it.
+ * If it is read here, limits and the log still know it after the client has closed the connection. A client that has
+ * closed it already has no address: all such clients would share one limit, so their connections are dropped.
  */
 const dropUnknownPeer = (socket: Socket): void => {
   if (socket.remoteAddress === undefined) socket.destroy()

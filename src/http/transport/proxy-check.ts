@@ -8,13 +8,13 @@ import { createSharedAddressCheck } from './shared-address.ts'
 
 interface ProxyCheckDeps {
   baseUrl: string
-  /** Whether the base URL was set, and is no default. */
+  /** This tells whether the base URL was set, and is no default. */
   isBaseUrlSet: boolean
   isTrustedProxy: (address: string) => boolean
   log: Log
 }
 
-/** The parts of a request that are checked. */
+/** These parts of a request are checked. */
 interface RequestHead {
   headers: IncomingHttpHeaders
   method?: string | undefined
@@ -22,12 +22,12 @@ interface RequestHead {
   socket: { remoteAddress?: string | undefined }
 }
 
-/** Bounds how much of a client's header goes to the log. */
+/** This bounds how much of a client's header goes to the log. */
 const MAX_LOGGED = 255
 
 /**
- * Notices settings that do not fit the proxy in front, and warns about each of them once. A check whose warning was
- * given, or that cannot fail, is skipped: it must cost next to nothing for every request.
+ * Notices settings that do not fit the proxy in front, and warns about each of them once. A check is skipped if its
+ * warning was given, or if it cannot fail: it must cost next to nothing for every request.
  */
 export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }: ProxyCheckDeps) => {
   const isSharedAddress = createSharedAddressCheck({ baseUrl, clock: monotonicClock })
@@ -71,7 +71,7 @@ export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }:
     log.warn({ setting: 'SVC_BASE_URL', ...facts }, OTHER_ORIGIN)
   }
 
-  /** Of forms alone, which are counted: a monitor on this machine looks at other things. */
+  /** Checks only requests of forms, which are counted: a monitor on this machine looks at other things. */
   const checkClient = ({ headers, url, socket: { remoteAddress = '' } }: RequestHead): void => {
     const { host, 'x-forwarded-for': forwardedFor, 'user-agent': userAgent } = headers
     if (host === undefined || isLoopbackUrl(`http://${host}`)) return
@@ -109,11 +109,11 @@ const SHARED_CLIENT =
 const OTHER_ORIGIN =
   'requests come for another origin than SVC_BASE_URL, which was not set: set it to the public origin of the site'
 
-/** The scheme and host of the original request, according to the nearest proxy. */
+/** Finds the scheme and host of the original request, according to the nearest proxy. */
 const forwardedOf = (headers: IncomingHttpHeaders): (string | undefined)[] =>
   [headers['x-forwarded-proto'], headers['x-forwarded-host']].map(lastOf)
 
-/** Whether a `Host` is that of the base URL; all loopback names count as one. */
+/** Tells whether a `Host` is that of the base URL; all loopback names count as one. */
 const createHostCheck = (baseUrl: string) => {
   const { host: own, port } = new URL(baseUrl)
   return (host: string): boolean => {
@@ -125,5 +125,5 @@ const createHostCheck = (baseUrl: string) => {
 /** A load balancer probes health under an address of its own, which is no mistake. */
 const isProbe = (url = ''): boolean => /^\/auth\/(?:health|ready)(?:$|\?)/.test(url)
 
-/** Of the application's backend, or of a proxy that asks about a visitor: they come from one address anyway. */
+/** The application's backend sends it, or a proxy that asks about a visitor: they come from one address anyway. */
 const isOfProgram = (url = ''): boolean => /^\/auth\/(?:api\/|check(?:$|\?))/.test(url)

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 
 const ID_BYTES = 10
 const ID_LENGTH = 2 * ID_BYTES
-/** How many ids one call for random bytes serves: a call for each would be most of the cost of an id. */
+/** One call for random bytes serves this many ids: a call for each would be most of the cost of an id. */
 const IDS_AT_ONCE = 256
 
-/** Random ids: they reveal neither other ids nor the number of requests. */
+/** Makes random ids: they reveal neither other ids nor the number of requests. */
 export const createRequestIds = (): (() => string) => {
   let pool = ''
   let used = 0

@@ -11,7 +11,7 @@ interface SharedAddressDeps {
 const BROWSERS = 5
 const WITHIN_MS = 24 * 60 * 60 * 1000
 
-/** Bounds what is kept of a client's header. */
+/** This bounds how much of a client's header is kept. */
 const KEPT_CHARACTERS = 400
 
 /**
@@ -32,7 +32,7 @@ export const createSharedAddressCheck = ({ baseUrl, clock }: SharedAddressDeps) 
     beganMs = clock.elapsedMs()
   }
 
-  /** Whether the client of this form is such a proxy. */
+  /** Tells whether the client of this form is such a proxy. */
   return (client: string, userAgent = ''): boolean => {
     if (client !== latestClient) {
       latestClient = client

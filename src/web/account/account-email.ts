@@ -5,7 +5,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 import type { Refusal } from '../../http/route.ts'
 import { markAskingBrowser } from '../sign-in/asking-browser.ts'
 
-/** The email on the account page, and the form that asks for another one. */
+/** Handles the email on the account page, and the form that asks for another one. */
 export const createAccountEmail = (
   deps: Pick<Services, 'cookieWriter' | 'emailDomains' | 'mail' | 'recovery' | 'sessions'>,
 ) => {
@@ -24,12 +24,12 @@ export const createAccountEmail = (
       return { email, newEmail: { value: '' } }
     },
 
-    /** The form as it was refused. */
+    /** Shows the form as it was refused. */
     shownAgain: ({ form }: RequestContext, { errors }: Refusal): Pick<AccountView, 'newEmail'> => ({
       newEmail: { value: form.get('email') ?? '', error: errors.email },
     }),
 
-    /** What the form asks for: another address, or to keep the one that there is. */
+    /** The form asks for another address, or to keep the current one. */
     actionOf(context: RequestContext, session: AuthenticatedSession) {
       if (context.form.get('cancel') === '1')
         return {

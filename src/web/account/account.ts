@@ -21,7 +21,7 @@ import { stayAtLogin } from '../sign-in/offered-ways.ts'
 
 const SHOWN_SESSIONS = 100
 
-/** `/auth/account`: what users can see and change of their own account. */
+/** Handles `/auth/account`: users see and change their own account there. */
 export const createAccount = (
   deps: SessionServices &
     OfferedWays &
@@ -68,11 +68,11 @@ export const createAccount = (
     activity: await findRecentActivity(deps, session),
   })
 
-  /** To the account page, which then says what was done. */
+  /** Redirects to the account page, which then says what was done. */
   const done = (context: RequestContext, { userId }: AuthenticatedSession, what: AccountDone): HttpResponse =>
     redirect(doneOnAccount(deps, context, userId, what))
 
-  /** A form of the page, which shows `ofForm` when it was refused. */
+  /** Makes the handler of a form of the page. The page shows `ofForm` when the form was refused. */
   const form = (
     act: FormModule<[AuthenticatedSession]>['act'],
     ofForm: (context: RequestContext, refusal: Refusal) => Partial<AccountView> = () => ({}),
@@ -88,8 +88,8 @@ export const createAccount = (
   })
 
   /**
-   * The user has just given the current password: as after re-authentication, a fresh session replaces the one of the
-   * request (OWASP ASVS 5, 7.2.4), so that the user can disconnect providers at once.
+   * The user has just given the current password. A fresh session replaces the session of the request, as after
+   * re-authentication (OWASP ASVS 5, 7.2.4), so that the user can disconnect providers at once.
    */
   const changePassword = async (
     context: RequestContext,
@@ -118,7 +118,7 @@ export const createAccount = (
       },
     },
 
-    /** Asks for another address, or cancels that. While mail is off, the page says whom to ask instead. */
+    /** Asks for another address, or cancels such a request. While mail is off, the page says whom to ask instead. */
     email: form(async (context, session, attempt) => {
       if (!mail.isOn) return page(404, pages.account(await view(context, session)))
       const { event, done: what, run } = accountEmail.actionOf(context, session)
@@ -146,7 +146,7 @@ export const createAccount = (
 
     passkeys: form((context, session, attempt) => changePasskey(deps, context, session, attempt), refusedName),
 
-    /** Ends one session, or all but this one. */
+    /** Ends one session, or all except the current one. */
     sessions: form((context, session, attempt) => {
       const { userId, sessionId } = session
       if (context.form.get('all_others') === '1')
@@ -163,7 +163,7 @@ export const createAccount = (
       })
     }),
 
-    /** From now on every browser is asked for a code again. */
+    /** Makes every browser ask for a code again. */
     browsers: form((context, session, attempt) => {
       if (context.form.get('forget_trusted') !== '1')
         throw new AppError('invalid_request', 'Say what to do: forget_trusted=1.', { field: 'forget_trusted' })
@@ -173,7 +173,6 @@ export const createAccount = (
       })
     }),
 
-    /** Disconnects a provider. */
     identities: form((context, session, attempt) =>
       orProblemPage(deps, context, { provider: undefined, returnTo: ACCOUNT_PATH }, async () => {
         const id = context.form.get('identity_id')
@@ -187,7 +186,9 @@ export const createAccount = (
       }),
     ),
 
-    /** Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same. */
+    /**
+     * Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same.
+     */
     verification: form((context, session, attempt) => {
       const { verification } = deps.recovery
       if (verification.mode === 'off')
@@ -211,7 +212,7 @@ export const createAccount = (
   }
 }
 
-/** Where the account page has the form of a request. */
+/** Finds the place on the account page that has the form of a request. */
 const sectionOfForm = ({ target }: RequestContext): AccountView['at'] =>
   FORM_SECTIONS[/^\/auth\/account\/(\w+)/.exec(target)?.[1] ?? '']
 

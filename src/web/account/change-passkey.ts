@@ -8,7 +8,7 @@ import { readReturnTo } from '../../http/return-to.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { doneOnAccount } from '../site/done.ts'
 
-/** `POST /auth/account/passkeys`: renames or removes one. A name that is refused is shown again. */
+/** Handles `POST /auth/account/passkeys`: it renames or removes a passkey. A name that is refused is shown again. */
 export const changePasskey = (
   deps: Pick<Services, 'baseUrl' | 'cookieWriter' | 'passkeys'>,
   context: RequestContext,
@@ -28,14 +28,14 @@ export const changePasskey = (
   const event = isRemoval ? 'passkey_remove' : 'passkey_rename'
   return attempt({ event }, async (facts) => {
     await (isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name, context))
-    // Not before: it is any text until then.
+    // The id is set here and no earlier: it could be any text until now.
     facts.passkeyId = id
     const path = doneOnAccount(deps, context, session.userId, isRemoval ? 'passkey_removed' : 'passkey_renamed')
     return redirect(returnTo ?? path)
   })
 }
 
-/** What the account page then shows. */
+/** The account page then shows this. */
 export const refusedName = (
   { form }: RequestContext,
   { errors }: Refusal,

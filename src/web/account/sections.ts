@@ -8,7 +8,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 
 const SHOWN = 10
 
-/** What the account page tells of the last records of a user, beginning where the account became theirs. */
+/** Finds the last records of a user for the account page. They begin where the account became that user's. */
 export const findRecentActivity = async (
   { audit, providers }: Pick<Services, 'audit' | 'providers'>,
   { userId, sessionId }: AuthenticatedSession,
@@ -42,10 +42,10 @@ interface Details {
   count?: number
 }
 
-/** All others are operators: on the command line, or by the application's backend. */
+/** All others are operators: they act on the command line, or through the application's backend. */
 const BY: Record<string, ActivityView['by']> = { user: 'user', system: 'service' }
 
-/** What the account page says about codes of an app and recovery codes. */
+/** Finds what the account page says about codes of an app and recovery codes. */
 export const findSecondFactorSection = async (
   { secondFactors, knownBrowsers }: Pick<Services, 'secondFactors' | 'knownBrowsers'>,
   { csrfToken }: RequestContext,
@@ -62,7 +62,7 @@ export const findSecondFactorSection = async (
   }
 }
 
-/** What the account page shows of passkeys. Undefined where there are none. */
+/** Finds what the account page shows of passkeys. The result is undefined if passkeys are off. */
 export const findPasskeySection = async (
   { passkeys, sessions }: Pick<Services, 'passkeys' | 'sessions'>,
   session: AuthenticatedSession,

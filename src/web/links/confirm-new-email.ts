@@ -10,17 +10,18 @@ import { isAskingBrowser } from '../sign-in/asking-browser.ts'
 import { findSessionsBeside, type LinkHandlers, type NamedLink } from '../sign-in/link-token.ts'
 
 /**
- * The links of `/auth/email/verify` that confirm a new address. In the browser that asked for it, or that has a session
- * of the account, a press confirms. Elsewhere it must not: the address may be mistyped, and its reader a stranger, who
- * would have the account then; or the account may be an attacker's, who wants the address of another person confirmed.
- * There the password of the account is asked for, and where it has none, a login.
+ * Handles the links of `/auth/email/verify` that confirm a new address. A press confirms in the browser that asked for
+ * the link, or that has a session of the account. It must not confirm elsewhere. The address may be mistyped, and a
+ * stranger who reads its mail would then have the account. Or the account may be an attacker's, who wants the address
+ * of another person confirmed. There the page asks for the password of the account, or for a login if the account has
+ * no password.
  */
 export const createConfirmNewEmail = (
   deps: Pick<Services, 'accountLog' | 'limits' | 'pages' | 'passwords' | 'recovery' | 'sessions' | 'users'>,
 ): LinkHandlers => {
   const { recovery, pages, accountLog, users } = deps
 
-  /** What a press lacks in this browser. */
+  /** Finds what a press lacks in this browser. */
   const findMissing = async (context: RequestContext, link: Link): Promise<'password' | 'login' | undefined> => {
     if (isAskingBrowser(context, link) || (await findSessionsBeside(deps, context, link)).isOwn) return undefined
     return deps.passwords && (await users.hasPassword(link.userId ?? '')) ? 'password' : 'login'
@@ -53,7 +54,7 @@ export const createConfirmNewEmail = (
     showAgain: render,
     show: async (context, named) => page(200, await render(context, named)),
 
-    /** Signs nobody in: a password alone is not enough for every account. */
+    /** This signs nobody in: a password alone is not enough for every account. */
     async act(context, named, attempt) {
       const { link } = named
       const addresses = await recovery.emailChanges.describe(link)

@@ -12,15 +12,15 @@ import { isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
 import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
 
 /**
- * The link of a signup that waits for it (`SVC_EMAIL_VERIFICATION=required`). The password of the signup counts in the
- * browser that signed up. Elsewhere the user chooses one: an attacker may have signed up with the address of another
- * person, whose press must not make an account with the attacker's password.
+ * Handles the link of a signup that waits for it (`SVC_EMAIL_VERIFICATION=required`). The password of the signup counts
+ * in the browser that signed up. Elsewhere the user chooses one: an attacker may have signed up with the address of
+ * another person, whose press must not make an account with the attacker's password.
  */
 export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passwords' | 'usernames'>): LinkHandlers => {
   const { recovery, pages, requestMetrics, usernames, passwords } = deps
   const { pendingSignups } = recovery
 
-  /** A signup with a password, from before they were turned off, comes to nothing. */
+  /** A signup with a password that began before passwords were turned off is refused. */
   const requireSignup = (link: Link) => {
     if (!passwords) throw new DeadLinkError('signup', 'ended')
     return pendingSignups.require(link)
@@ -30,9 +30,9 @@ export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passw
     const { email, username = '' } = await requireSignup(link)
     const [session] = await findBrowserSessions(deps, context)
     const choosesPassword = !isAskingBrowser(context, link)
-    // A stranger may have typed that of the signup.
+    // A stranger may have typed the username of the signup.
     const entered = context.form.get('username') ?? (choosesPassword ? '' : username)
-    // Otherwise the field is there once the username of the signup turned out to be taken.
+    // Otherwise the form has the field once the username of the signup turned out to be taken.
     const isRefused = context.form.get('username') !== undefined || refusal?.errors.username !== undefined
     const asksForUsername = usernames && (choosesPassword || isRefused)
     return pages.confirmSignup({
@@ -48,7 +48,7 @@ export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passw
   }
 
   const confirm = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
-    // Neither that of the signup counts elsewhere: a username that is left out is made from the email.
+    // The username of the signup does not count elsewhere either: a username that is left out is made from the email.
     const isOwn = isAskingBrowser(context, link)
     const password = isOwn ? undefined : (context.form.get('password') ?? '')
     const username = (usernames ? context.form.get('username') : undefined) ?? (isOwn ? undefined : '')
@@ -63,7 +63,7 @@ export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passw
 
   const outcome = (ended: Ended) => requestMetrics?.countSignup(signupOutcome(ended))
 
-  /** Where the email got an account in the meantime, the link will never be good again. */
+  /** If the email got an account since then, the link will never be good again. */
   const orEmailTaken = async ({ reason }: AppError, link: Link): Promise<HttpResponse | undefined> =>
     reason === 'email_taken'
       ? page(410, pages.emailTaken({ email: (await pendingSignups.require(link)).email }))

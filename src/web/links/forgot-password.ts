@@ -9,7 +9,10 @@ import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { requestedReturnTo } from '../sign-in/start-session.ts'
 import { markAskingBrowser } from '../sign-in/asking-browser.ts'
 
-/** `GET` and `POST /auth/password/forgot`: asks for a link to a new password. While mail is off, both are 404. */
+/**
+ * Handles `GET` and `POST /auth/password/forgot`: it asks for a link to a new password. While mail is off, both are
+ * 404.
+ */
 export const createForgotPassword = (
   deps: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'mail' | 'pages' | 'recovery'>,
 ) => {
@@ -35,7 +38,7 @@ export const createForgotPassword = (
       return page(200, pages.forgotPassword(view(context, carriedEmail(context))))
     },
 
-    /** Whether there is such an account is looked up later: nothing here may depend on it, not even the log line. */
+    /** The account is looked up later: nothing here may depend on whether it exists, and neither may the log line. */
     async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
       if (!mail.isOn) return withoutMail()
       const returnTo = requestedReturnTo(context, deps)

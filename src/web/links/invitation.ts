@@ -9,7 +9,7 @@ import { findBrowserSessions } from '../sign-in/start-session.ts'
 import { returnToOf } from '../sign-in/asking-browser.ts'
 import { createLinkForm, type NamedLink } from '../sign-in/link-token.ts'
 
-/** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.10). */
+/** Handles `GET` and `POST /auth/invite`: they lead into an account that an operator has made (CONTRACT.md 4.10). */
 export const createInvitation = (deps: SignInServices & Pick<Services, 'passwords' | 'providers' | 'usernames'>) => {
   const { recovery, pages, providers, usernames, passwords } = deps
 
@@ -37,11 +37,11 @@ export const createInvitation = (deps: SignInServices & Pick<Services, 'password
     const returnTo = returnToOf(deps, context, link)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
-    // The account was deleted since the link was read.
+    // The account was deleted after the link was read.
     if (!response) throw new DeadLinkError('invite', 'ended')
     return response
   }
 
-  // Limited, since a taken username shows that an account has it, and since each try costs a hash.
+  // This is limited, since a taken username shows that an account has it, and since each try costs a hash.
   return createLinkForm(deps, ['invite'], { render, act: start, about: { method: 'password' } })
 }

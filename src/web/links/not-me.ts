@@ -10,8 +10,8 @@ import { findSessionsBeside, type NamedLink, createLinkForm } from '../sign-in/l
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
 /**
- * `GET` and `POST /auth/account/not-me`: "This wasn't me", in notices about an account (CONTRACT.md 4.2). Where the
- * account has a password, the form takes a new one.
+ * Handles `GET` and `POST /auth/account/not-me`: "This wasn't me", in notices about an account (CONTRACT.md 4.2). If
+ * the account has a password, the form takes a new one.
  */
 export const createNotMeLink = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'users'>) => {
   const { recovery, pages, users, passwords, homeUrl } = deps
@@ -48,7 +48,7 @@ export const createNotMeLink = (deps: SignInServices & Pick<Services, 'passkeys'
     const returnTo = () => beforeWaysIn(deps, grant.userId, homeUrl)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
-    // The account was disabled since the link was read.
+    // The account was disabled after the link was read.
     if (!response) throw new DeadLinkError('not_me', 'ended')
     return response
   }

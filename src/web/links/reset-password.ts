@@ -10,7 +10,7 @@ import { returnToOf } from '../sign-in/asking-browser.ts'
 import { createLinkForm, findSessionsBeside, type NamedLink } from '../sign-in/link-token.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
-/** `GET` and `POST /auth/password/reset`: sets a new password by a link (CONTRACT.md 4.2). */
+/** Handles `GET` and `POST /auth/password/reset`: they set a new password by a link (CONTRACT.md 4.2). */
 export const createResetPassword = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
   const { recovery, pages, passwords, providers } = deps
   const askedFactor = createAskedFactor(deps)
@@ -39,7 +39,7 @@ export const createResetPassword = (deps: SignInServices & Pick<Services, 'passk
     const returnTo = () => beforeWaysIn(deps, grant.userId, returnToOf(deps, context, link))
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
-    // The account was disabled, or has another address, since the link was read.
+    // The account was disabled, or has got another address, after the link was read.
     if (!response) throw new DeadLinkError('reset', 'ended')
     return response
   }

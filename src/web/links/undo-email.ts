@@ -9,7 +9,7 @@ import { createAskedFactor } from '../sign-in/asked-factor.ts'
 import { createLinkForm, findSessionsBeside, type NamedLink } from '../sign-in/link-token.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
-/** `GET` and `POST /auth/email/undo`: puts back the address that an account had (CONTRACT.md 4.2). */
+/** Handles `GET` and `POST /auth/email/undo`: they put back the address that an account had (CONTRACT.md 4.2). */
 export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
   const { recovery, pages, passwords, providers, homeUrl } = deps
   const askedFactor = createAskedFactor(deps)
@@ -39,7 +39,7 @@ export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys'
     return (await completeSignIn(deps, context, signIn)) ?? waiting(link)
   }
 
-  /** While the account is disabled, the link is good for nothing, and stays good for afterwards. */
+  /** While the account is disabled, the link does nothing, and stays good for later. */
   const waiting = ({ details, expiresAtMs }: Link): HttpResponse =>
     page(403, pages.undoWaits({ email: details.email ?? '', expiresAtMs }))
 

@@ -13,9 +13,10 @@ import { isAskingBrowser, returnToOf } from '../sign-in/asking-browser.ts'
 import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
 
 /**
- * The link of an account whose email is not verified. In the browser that asked for it, or that has a session of the
- * account, a press verifies. Elsewhere it must not: an attacker may have signed up with the address of another person,
- * whose press would then make the attacker's password good. There the user enters the password, or takes over.
+ * Handles the link of an account whose email is not verified. A press verifies in the browser that asked for the link,
+ * or that has a session of the account. It must not verify elsewhere: an attacker may have signed up with the address
+ * of another person, whose press would then make the attacker's password good. There the user enters the password, or
+ * takes the account over.
  */
 export const createVerifyAccount = (
   deps: SignInServices & Pick<Services, 'accountLog' | 'passwords' | 'users'>,
@@ -23,7 +24,7 @@ export const createVerifyAccount = (
   const { recovery, users, pages, accountLog, passwords } = deps
   const { verification } = recovery
 
-  /** Without renewing a session: a `GET` changes nothing. */
+  /** This renews no session: a `GET` changes nothing. */
   const findSessions = async (context: RequestContext, { userId }: Link) => {
     const sessions = await findBrowserSessions(deps, context)
     const own = sessions.find((session) => session.userId === userId)

@@ -13,8 +13,8 @@ interface VerifyEmail extends FormModule {
 }
 
 /**
- * `GET` and `POST /auth/email/verify` (CONTRACT.md 4.2): every link that proves an email leads here. Its purpose decides
- * what follows.
+ * Handles `GET` and `POST /auth/email/verify` (CONTRACT.md 4.2): every link that proves an email leads here. The
+ * purpose of the link decides what follows.
  */
 export const createVerifyEmail = (
   deps: SignInServices & Pick<Services, 'accountLog' | 'passwords' | 'usernames' | 'users'>,

@@ -7,8 +7,8 @@ import { requestedReturnTo } from '../sign-in/start-session.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
 
 /**
- * `GET /auth/account/ways-in`: after a user has come back by a link, the other ways into the account, so that the user can
- * remove what is not theirs. Without any, the browser goes on at once.
+ * Handles `GET /auth/account/ways-in`. It shows a user who has come back by a link the other ways into the account, so
+ * that the user can remove those of strangers. If there are none, the browser goes on at once.
  */
 export const createWaysIn = (
   deps: OfferedWays & ReturnTargets & Pick<Services, 'oauth' | 'pages' | 'sessions' | 'users'>,

@@ -4,13 +4,14 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { encodeBytes, parseReturnTo, withReturnTo } from '../../http/return-to.ts'
 
-/** The header in which a gateway passes on the request target of the visitor. */
+/** A gateway passes on the request target of the visitor in this header. */
 const HEADER = 'X-Original-URI'
 
 /**
- * `GET /auth/login/redirect`, for gateways that cannot percent-encode: 303 to the login page, which returns to the path
- * and query in `X-Original-URI`. A visitor can send the header too, and gains nothing that a link to the login page
- * does not give: the value is checked as `return_to` is. `invalid_request` where it is missing or not accepted.
+ * Handles `GET /auth/login/redirect`, for gateways that cannot percent-encode. It answers 303 to the login page, which
+ * returns to the path and query in `X-Original-URI`. A visitor can send the header too, and gains nothing that a link
+ * to the login page does not give: the value is checked as `return_to` is. `invalid_request` is thrown when it is
+ * missing or not accepted.
  */
 export const createLoginRedirect =
   (targets: Pick<Services, 'baseUrl'>) =>

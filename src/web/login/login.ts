@@ -19,12 +19,12 @@ const DONE = ['deleted', 'sign_in_ended', 'check_mail'] as const satisfies Login
 
 const noticeOf = (context: RequestContext): LoginView['notice'] => {
   const done = context.query.get('done')
-  // True for all who see the page.
+  // This is true for everybody who sees the page.
   if (done === 'signed_out') return done
   return DONE.find((one) => one === done && isDone(context, one))
 }
 
-/** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
+/** Handles `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (
   deps: SignInServices &
     OfferedWays &

@@ -7,15 +7,15 @@ import { orProblemPage, sendToProvider } from '../sign-in/provider-flow.ts'
 import { findOnlyProvider, STAYS } from '../sign-in/offered-ways.ts'
 
 /**
- * How often a browser is sent on within a minute before the page is shown: an application that never accepts the session
- * would send it around in circles.
+ * A browser is sent on this often within a minute before the page is shown: an application that never accepts the
+ * session would send it around in circles.
  */
 const MOST_TIMES = 5
 const WINDOW_SECONDS = 60
 
 /**
- * Sends a visitor of the login page to the only provider, where there is nothing to choose on the page. Undefined where
- * the page is to be shown: for anything but a navigation of a whole tab, after a logout or an error, and in a loop.
+ * Sends a visitor of the login page to the only provider, if the page offers no choice. The result is undefined if the
+ * page is to be shown: for anything but a navigation of a whole tab, after a logout or an error, and in a loop.
  */
 export const createStraightOn = (
   deps: OfferedWays &
@@ -52,15 +52,18 @@ export const createStraightOn = (
   }
 }
 
-/** Within the last minute; as often as it may be where the page is to stay, or where the cookie came twice. */
+/**
+ * Counts the times within the last minute. The count is the maximum if the page is to stay, or if the cookie came
+ * twice.
+ */
 const timesSent = ({ cookies: { single, repeated } }: RequestContext): number => {
   if (repeated.includes('stay') || single.stay === STAYS) return MOST_TIMES
   return /^[1-9]$/.test(single.stay ?? '') ? Number(single.stay) : 0
 }
 
 /**
- * Whether a whole tab goes to the page now (W3C Fetch Metadata). Browsers say so; a prefetch goes there before the user
- * does, a frame is no tab, and a `HEAD` changes nothing.
+ * Tells whether a whole tab goes to the page now (W3C Fetch Metadata). Browsers say so. A prefetch goes there before
+ * the user does, a frame is no tab, and a `HEAD` changes nothing.
  */
 const isNavigation = ({ method, headers }: RequestContext): boolean =>
   method === 'GET' &&

@@ -9,7 +9,7 @@ import { readPending } from '../sign-in/pending.ts'
 import { identifySessions, requestedReturnTo } from '../sign-in/start-session.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
 
-/** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
+/** Handles `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
 export const createLogout = (
   deps: OfferedWays &
     ReturnTargets &
@@ -25,8 +25,8 @@ export const createLogout = (
     show: async (context: RequestContext): Promise<HttpResponse> => page(200, deps.pages.logout(await view(context))),
 
     /**
-     * The button again, or where another tab has logged out since, the page that says so. Cookies that came more than
-     * once hide whether the user is signed in.
+     * Shows the button again. If another tab has logged out since, it shows the page that says so. Cookies that came
+     * more than once hide whether the user is signed in.
      */
     async showAgain(context: RequestContext, { problem }: Refusal): Promise<string> {
       const shown = await view(context)

@@ -17,7 +17,10 @@ import { holdBrowserSecret } from '../sign-in/asking-browser.ts'
 import { REGISTER_OPTIONS, REGISTER } from './documentation.ts'
 import type { SignInServices } from '../sign-in/complete-sign-in.ts'
 
-/** `/auth/passkeys/register`: adding a passkey, which a session allows, a link, or a sign-in that must go on with one. */
+/**
+ * Handles `/auth/passkeys/register`: it adds a passkey. A session allows that, or a link, or a sign-in that must go on
+ * with one.
+ */
 export const createAddPasskey = (
   deps: SignInServices &
     Pick<Services, 'accountLog' | 'baseUrl' | 'findCurrentSession' | 'passkeys' | 'passwords' | 'providers'>,
@@ -50,7 +53,7 @@ export const createAddPasskey = (
       caller: context,
     })
 
-  /** Not for a link, whose user reads the mail of the account. */
+  /** This is not asked for a link, whose user reads the mail of the account. */
   const checkFirst = async (
     context: RequestContext,
     by: AuthenticatedSession | PendingSignIn,
@@ -104,7 +107,7 @@ export const createAddPasskey = (
   }
 }
 
-/** What allows a user to add a passkey. */
+/** An authority allows a user to add a passkey. */
 type Authority = { userId: string } & (
   | { link: LinkToPasskey }
   | { session: AuthenticatedSession }

@@ -10,7 +10,7 @@ import { countEndOf, endEnrolment, findWaiting, returnToAfter } from '../sign-in
 import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
 import { added } from './passkey-answer.ts'
 
-/** The sign-in of this browser that goes on once a second factor or a passkey is set up. */
+/** Finds the sign-in of this browser that goes on once a second factor or a passkey is set up. */
 export const findEnrolling = async (
   deps: Pick<Services, 'pendingSignIns' | 'secondFactorMode' | 'secondFactors' | 'sessions'>,
   context: RequestContext,
@@ -19,7 +19,7 @@ export const findEnrolling = async (
   return next === 'enrol' ? pending : undefined
 }
 
-/** A user who must set something up on the way in has made a passkey: the sign-in ends with a session. */
+/** Ends a sign-in with a session, after a user who must set something up on the way in has made a passkey. */
 export const enrolWithPasskey = (
   deps: SessionServices &
     OfferedWays &

@@ -15,7 +15,7 @@ import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
 import { added } from './passkey-answer.ts'
 
 /**
- * A user who has followed a link has made a passkey in place of a password: one transaction uses the link up, changes
+ * A user who has followed a link has made a passkey in place of a password. One transaction uses the link up, changes
  * the account as with a provider, adds the passkey, and starts a session.
  */
 export const createEnterByPasskey = (deps: SignInServices & Pick<Services, 'accountLog' | 'passkeys'>) => {
@@ -73,7 +73,7 @@ export const createEnterByPasskey = (deps: SignInServices & Pick<Services, 'acco
   }
 }
 
-/** The members of the body that are text, as the fields of a form. */
+/** Picks the members of the body that are text, as the fields of a form. */
 const textsOf = ({ json }: RequestContext) => ({
   get(name: string): string | undefined {
     const value = json[name]
@@ -82,20 +82,20 @@ const textsOf = ({ json }: RequestContext) => ({
   },
 })
 
-/** The account is disabled, or was deleted since the link was read. */
+/** The account is disabled, or was deleted after the link was read. */
 const noEntry = (): AppError => new AppError('forbidden', 'This account cannot be entered now.', { reason: 'disabled' })
 
-/** A live link that lets its user add a passkey. */
+/** This is a live link that lets its user add a passkey. */
 export interface LinkToPasskey {
   purpose: EntryPurpose
   link: Link
-  /** The account of the link. */
   userId: string
 }
 
 /**
- * The link that a script names by `purpose` and `token`; undefined where it names none. `invalid_request` for one that
- * lets nobody add a passkey, such as that to a new password; a `DeadLinkError` for one that is not good.
+ * Finds the link that a script names by `purpose` and `token`. The result is undefined if it names none. A link that
+ * lets nobody add a passkey, such as a link to a new password, is `invalid_request`; a link that is not good is a
+ * `DeadLinkError`.
  */
 export const findLinkToPasskey = async (
   { recovery }: Pick<Services, 'recovery'>,

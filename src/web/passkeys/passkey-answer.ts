@@ -7,8 +7,9 @@ import { proofPathFor } from '../../http/step-up.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 
 /**
- * Answers a script. An error that the page can do something about says so in a header: `Location` is where the browser
- * is to go, `X-Svc-Passkey: unknown` that the browser can forget the passkey, whose account is one of this installation.
+ * Answers a script. A header tells about an error that the page can do something about: `Location` is the page that the
+ * browser opens next; `X-Svc-Passkey: unknown` says that the browser can forget the passkey, whose account is one of
+ * this installation.
  */
 export const answerScript = async (
   context: RequestContext,
@@ -19,7 +20,7 @@ export const answerScript = async (
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const headers = headersOf(error)
-    // The page that the responder has for a link is none for a script.
+    // The responder shows a page for such a link; a script cannot use that page.
     if (!headers && !(error instanceof DeadLinkError)) throw error
     return {
       ...json(statusOf(error.code), toErrorJson(error, context.requestId)),
@@ -34,7 +35,7 @@ const headersOf = (error: AppError): string[] | undefined => {
   return error instanceof UnknownPasskeyError && error.isGone ? ['x-svc-passkey', 'unknown'] : undefined
 }
 
-/** `path`: where the script sends the browser then. */
+/** The script then sends the browser to `path`. */
 export const added = ({ id, name }: Passkey, path: string): HttpResponse => ({
   ...json(201, JSON.stringify({ id, name })),
   headers: ['location', path],

@@ -13,7 +13,7 @@ import { startSession } from '../sign-in/start-session.ts'
 import { answerScript } from './passkey-answer.ts'
 import { LOGIN_OPTIONS, LOGIN } from './documentation.ts'
 
-/** `/auth/passkeys/login`: signing in with a passkey, or confirming a session (`confirm=1`). */
+/** Handles `/auth/passkeys/login`: it signs in with a passkey, or confirms a session (`confirm=1`). */
 export const createPasskeyLogin = (
   deps: SessionServices &
     ReturnTargets &
@@ -21,7 +21,7 @@ export const createPasskeyLogin = (
 ) => {
   const { passkeys, accountLog, limits, knownBrowsers, findCurrentSession, requestMetrics } = deps
 
-  /** The user of the session that is to be confirmed. */
+  /** Finds the user of the session that is to be confirmed. */
   const requireConfirming = async (context: RequestContext): Promise<string> => {
     const session = await findCurrentSession(context)
     if (session) return session.userId

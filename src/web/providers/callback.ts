@@ -23,7 +23,7 @@ import type { Fields } from '../../http/body/form.ts'
 
 const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect', enter: 'login' } as const
 
-/** `/auth/oauth/{name}/callback`: ends the flow of a browser that comes back from the provider. */
+/** Handles `/auth/oauth/{name}/callback`: it ends the flow of a browser that comes back from the provider. */
 export const createProviderCallback = (deps: SignInByProviderDeps) => {
   const { provider, oauth, requestMetrics, accountLog } = deps
   const signIn = createSignInByProvider(deps)
@@ -54,7 +54,7 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
     return redirect(doneOnAccount(deps, context, session.userId, 'linked'))
   }
 
-  /** Only the browser that the flow belongs to gets its pending link or its link back, to try again. */
+  /** The pending link or the link is given back, to try again, only to the browser that the flow belongs to. */
   const retryParamsOf = ({ flow, problem }: ReadState, browserSecret: string | undefined): RetryParams => {
     if (!flow) return { provider, returnTo: deps.homeUrl }
     const { returnTo, pendingLink, entry, acr } = flow
@@ -103,19 +103,19 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
   }
 }
 
-/** What a confirmation is for. */
+/** Reads what a confirmation is for. */
 const stepUpOf = ({ returnTo, acr }: AuthorizationFlow): StepUp => ({
   returnTo: returnTo === ACCOUNT_PATH ? undefined : returnTo,
   acr,
 })
 
-/** The parameters of a callback (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
+/** These are the parameters of a callback (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
 const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const
 
 /** Proxies refuse longer addresses. */
 export const MAX_CALLBACK_LENGTH = 8000
 
-/** The parameters of a callback; `invalid_request` when one is repeated, since it is not clear which counts. */
+/** Reads the parameters of a callback. A repeated one is `invalid_request`, since it is not clear which counts. */
 export const readCallbackParameters = ({ get }: Fields): URLSearchParams => {
   const params = new URLSearchParams()
   for (const field of CALLBACK_PARAMETERS) {
@@ -125,7 +125,7 @@ export const readCallbackParameters = ({ get }: Fields): URLSearchParams => {
   return params
 }
 
-/** The same; repeated parameters are a sign-in problem. */
+/** Does the same, but repeated parameters are a sign-in problem. */
 export const requireCallbackParameters = (query: Fields): URLSearchParams => {
   try {
     return readCallbackParameters(query)
@@ -134,7 +134,10 @@ export const requireCallbackParameters = (query: Fields): URLSearchParams => {
   }
 }
 
-/** `state` alone, also when another parameter is repeated; undefined when it is missing or repeated itself. */
+/**
+ * Finds `state` alone, even if another parameter is repeated. The result is undefined if `state` is missing or
+ * repeated.
+ */
 export const findState = ({ get }: Fields): string | undefined => {
   try {
     return get('state')

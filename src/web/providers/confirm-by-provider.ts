@@ -9,15 +9,16 @@ import { goOnAt } from '../sign-in/pending.ts'
 
 interface Confirmation {
   session: AuthenticatedSession
-  /** What the provider has proved. */
+  /** The provider has proved this. */
   grant: SignInGrant
   stepUp: StepUp
   facts: EventFacts
 }
 
 /**
- * Ends a confirmation by a provider with a session in place of that of the request. Where more is asked for than the
- * provider has proved, the page of confirmation leads on. Undefined when the grant is no longer valid.
+ * Ends a confirmation by a provider with a session in place of the session of the request. If more is asked for than
+ * the provider has proved, the page of confirmation leads on. The result is undefined when the grant is no longer
+ * valid.
  */
 export const confirmByProvider = async (
   deps: SessionServices &
@@ -42,15 +43,15 @@ const isTrusted = (
 
 interface HalfConfirmation {
   session: AuthenticatedSession
-  /** What the provider has proved. */
+  /** The provider has proved this. */
   grant: SignInGrant
   returnTo: string
   facts: EventFacts
 }
 
 /**
- * A user who is signed in has confirmed by a provider that it is them, and a code is missing: leads to the page that asks
- * for it. Undefined where the grant no longer holds.
+ * Leads to the page that asks for a code, after a signed-in user has confirmed by a provider and a code is missing. The
+ * result is undefined if the grant is no longer valid.
  */
 const askToConfirm = async (
   deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'pendingSignIns' | 'recovery' | 'requestMetrics'>,

@@ -16,7 +16,7 @@ interface Entry {
 }
 
 /**
- * A user who has followed a link is back from the provider: one transaction uses the link up, connects the provider to
+ * A user who has followed a link is back from the provider. One transaction uses the link up, connects the provider to
  * the account of the link, and starts a session.
  */
 export const enterByLink = async (
@@ -30,7 +30,7 @@ export const enterByLink = async (
   const link = await recovery.links.require([purpose], entry.token)
   facts.event = ENTRY_EVENTS[purpose]
   const { proved } = entry
-  // It was used up on the way to the provider.
+  // The factor was used up on the way to the provider.
   const factor = proved && { proof: proved, apply: async () => {} }
   const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
   const returnTo = await oauth.offer(profile, context, async (chosen) => {

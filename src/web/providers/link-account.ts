@@ -15,7 +15,7 @@ export interface LinkAccount {
   reclaim: FormModule
 }
 
-/** The "link account" page (`proof-page.ts`) and its forms. */
+/** Makes the "link account" page (`proof-page.ts`) and its forms. */
 export const createLinkAccount = (deps: ProviderServices): LinkAccount => {
   const { provider, oauth, users, accountLog } = deps
   const { askForProof, show, showAgain, handleForm } = createProofPage(deps)
@@ -53,7 +53,7 @@ export const createLinkAccount = (deps: ProviderServices): LinkAccount => {
         return response
       })
     } finally {
-      // The account is theirs, also where no session has started.
+      // The account belongs to the user, even if no session has started.
       accountLog.record(context, reclaimed)
     }
   }
@@ -70,7 +70,10 @@ export const createLinkAccount = (deps: ProviderServices): LinkAccount => {
         }),
     },
 
-    /** The account is theirs before a session starts: the form is of no use again, whatever refuses that. */
+    /**
+     * The account belongs to the user before a session starts. The form is of no use again, whatever refuses the
+     * session.
+     */
     reclaim: { showAgain, act: (context) => handleForm(context, (form) => reclaim(context, form)) },
   }
 }

@@ -8,7 +8,7 @@ import { stayAtLogin } from '../sign-in/offered-ways.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
 import type { ProviderServices } from './provider-services.ts'
 
-/** A "link account" page, or what a form of it brings back. */
+/** This describes a "link account" page, or what a form of it brings back. */
 export interface LinkForm {
   request: LinkRequest
   account: ExistingAccount
@@ -18,18 +18,18 @@ export interface LinkForm {
 export interface ProofPage {
   /** Leads the browser to the page; `conflict` when nothing can prove the account. */
   askForProof(context: RequestContext, form: LinkForm): HttpResponse
-  /** The page, whose address brings the sealed link request, so that it can be loaded again. */
+  /** Shows the page. Its address brings the sealed link request, so that it can be loaded again. */
   show(context: RequestContext): Promise<HttpResponse>
-  /** `invalid_request` when the form brings no link request that is good. */
+  /** Throws `invalid_request` when the form brings no good link request. */
   showAgain: ShowAgain
   /** Opens the link request of the form, and handles the form. */
   handleForm(context: RequestContext, handle: (form: LinkForm) => Promise<HttpResponse>): Promise<HttpResponse>
 }
 
 /**
- * The "link account" page. A user comes from this provider for the first time, and an account has their email: they
- * must prove that the account is theirs before the two are connected. If the email alone were enough, an attacker who
- * had registered the address first would share the account with its owner.
+ * Makes the "link account" page. A user comes from this provider for the first time, and an account has the same email.
+ * The user must prove that they own the account before the two are connected. If the email alone were enough, an
+ * attacker who had registered the address first would share the account with its owner.
  */
 export const createProofPage = (deps: ProviderServices): ProofPage => {
   const { provider, oauth, pages, providers, cookieWriter } = deps
@@ -42,7 +42,7 @@ export const createProofPage = (deps: ProviderServices): ProofPage => {
     if (!canProve) throw emailProblem('no_proof', account.email)
   }
 
-  /** `invalid_request` for text that is no link request of this browser. */
+  /** Throws `invalid_request` for text that is no link request of this browser. */
   const open = (context: RequestContext, pending: string | undefined): Omit<LinkForm, 'account'> => {
     const { oauth: browserSecret = '' } = context.cookies
     const { request, problem } = oauth.readLinkRequest(pending, browserSecret, provider.name)
@@ -55,7 +55,7 @@ export const createProofPage = (deps: ProviderServices): ProofPage => {
     return { ...opened, account: await oauth.requireAccount(opened.request.pendingLink.userId) }
   }
 
-  /** The link request of the address, as long as it was not used. */
+  /** Opens the link request of the address. It can be opened until it is used. */
   const openAddress = async (context: RequestContext, pending: string): Promise<LinkForm> => {
     const opened = open(context, pending)
     const { pendingLink } = opened.request
@@ -69,7 +69,7 @@ export const createProofPage = (deps: ProviderServices): ProofPage => {
 
   const render = (context: RequestContext, form: LinkForm, refusal: Partial<Refusal> = {}): string => {
     const { request, account, browserSecret } = form
-    // Set again, so that the cookie lasts as long as the page can be used.
+    // The cookie is set again, so that it lasts as long as the page can be used.
     context.setCookies([cookieWriter.oauth(browserSecret)])
     stayAtLogin(deps, context)
     return pages.linkAccount({

@@ -11,8 +11,8 @@ import type { ProviderServices } from './provider-services.ts'
 type AskingPurpose = Exclude<EntryPurpose, 'invite'>
 
 /**
- * The second factor of an account that is entered by a link and a provider: it is asked for on the page of the link, and
- * used up before the browser goes to the provider. The sign-in there remembers what was proved.
+ * Handles the second factor of an account that is entered by a link and a provider. The page of the link asks for it,
+ * and it is used up before the browser goes to the provider. The sign-in there remembers what was proved.
  */
 export const createEntryProof = (deps: ProviderServices) => {
   const { recovery } = deps
@@ -28,7 +28,7 @@ export const createEntryProof = (deps: ProviderServices) => {
     return factor.proof
   }
 
-  /** Goes on with what was proved, if anything is asked for; a wrong code shows the page of the link again. */
+  /** Goes on with the proof, if one is asked for; a wrong code shows the page of the link again. */
   return (
     context: RequestContext,
     purpose: AskingPurpose,

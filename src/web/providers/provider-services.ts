@@ -6,16 +6,19 @@ import type { ShowAgain } from '../../http/route.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { SignInServices } from '../sign-in/complete-sign-in.ts'
 
-/** What the handlers of one provider are given. */
+/** The handlers of one provider are given these services. */
 export type ProviderServices = SignInServices &
   OfferedWays &
   Pick<Services, 'accountLog' | 'baseUrl' | 'findCurrentSession' | 'log' | 'signup' | 'users'> & {
     provider: ProviderView
-    /** The pages of links that ask for a second factor before the browser goes to the provider. */
+    /** These pages of links ask for a second factor before the browser goes to the provider. */
     linkPages: Record<'reset' | 'undo', { showAgain: ShowAgain }>
   }
 
-/** The current session; `unauthorized` when there is none, or it has ended while the user was at the provider. */
+/**
+ * Finds the current session. It throws `unauthorized` when there is none, or it has ended while the user was at the
+ * provider.
+ */
 export const requireSignedIn = async (
   { findCurrentSession }: Pick<Services, 'findCurrentSession'>,
   context: RequestContext,

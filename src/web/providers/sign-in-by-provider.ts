@@ -8,15 +8,15 @@ import { startSession } from '../sign-in/start-session.ts'
 import type { ProofPage } from './proof-page.ts'
 import type { ProviderServices } from './provider-services.ts'
 
-/** A callback whose `state` was accepted. */
+/** This is a callback whose `state` was accepted. */
 export interface Callback {
   flow: AuthorizationFlow
   browserSecret: string
-  /** The event in the log that the callback is. */
+  /** The log records the callback as this event. */
   facts: EventFacts
 }
 
-/** The reason in the log of a sign-in that waits for a proof of the account. */
+/** The log gives this reason for a sign-in that waits for a proof of the account. */
 const PROOF_REQUIRED = 'proof_required'
 
 /** `askForProof` leads to the "link account" page. */
@@ -29,7 +29,7 @@ export const createSignInByProvider = (deps: SignInByProviderDeps) => {
   const wayOf = (profile: ProviderProfile) =>
     oauth.factorOf(profile) === 'asked' ? ('provider' as const) : ('trusted_provider' as const)
 
-  /** The user has proved with this provider that the account is theirs: the pending provider is connected to it. */
+  /** The user has proved with this provider that they own the account: the pending provider is connected to it. */
   const linkPending = async (
     context: RequestContext,
     { flow: { returnTo }, browserSecret, facts }: Callback,
@@ -67,7 +67,7 @@ export const createSignInByProvider = (deps: SignInByProviderDeps) => {
   }
 }
 
-/** Without a response, the account was disabled, deleted or disconnected since the grant was given. */
+/** A missing response means that the account was disabled, deleted or disconnected after the grant was given. */
 export const requireStarted = (response: HttpResponse | undefined): HttpResponse => {
   if (!response) throw signInProblem('disabled')
   return response

@@ -24,21 +24,21 @@ const readIntent = ({ get }: RequestContext['form']): Intent => {
   throw new AppError('invalid_request', message, { field: 'intent' })
 }
 
-/** What the form of a provider's button asks for. */
+/** The form of a provider's button asks for this. */
 interface Start {
   returnTo: string
   intent: Intent
-  /** The second factor of the account of a link, which the user has proved. */
+  /** The user has proved this second factor of the account of a link. */
   proved: Proof | undefined
   link: ReadLinkRequest | undefined
 }
 
-/** `POST /auth/oauth/{name}`: sends the browser to the provider. */
+/** Handles `POST /auth/oauth/{name}`: it sends the browser to the provider. */
 export const createProviderStart = (deps: ProviderServices) => {
   const { provider, oauth, sessions, recovery, requestMetrics } = deps
   const proveEntry = createEntryProof(deps)
 
-  /** A flow for the account that is signed in. */
+  /** Makes a flow for the account that is signed in. */
   const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
     const session = await requireSignedIn(deps, context)
     const flow = { provider: provider.name, intent, userId: session.userId, returnTo: ACCOUNT_PATH }
@@ -66,7 +66,7 @@ export const createProviderStart = (deps: ProviderServices) => {
     return { provider: provider.name, intent: 'sign_in', ...link.request }
   }
 
-  /** A flow for the account of a link, which is not used up before the user is back. */
+  /** Makes a flow for the account of a link. The link is not used up before the user is back. */
   const newEntryFlow = async (
     context: RequestContext,
     purpose: EntryPurpose,

@@ -18,15 +18,16 @@ interface Confirmation {
 
 interface Entered {
   password: string
-  /** Undefined where the form has no such field. */
+  /** This is undefined if the form has no such field. */
   code: string | undefined
 }
 
 const hasCodes = ({ codes, recoveryCodes }: AccountFactors): boolean => codes || recoveryCodes > 0
 
 /**
- * Authenticates by the password, with a code or recovery code where there is one, and starts a session in place of that
- * of the request. The code is checked after the password, so that it tells nobody anything who does not know that.
+ * Authenticates by the password, with a code or recovery code if there is one, and starts a session in place of the
+ * session of the request. The code is checked after the password, so that a user who does not know the password learns
+ * nothing about the code.
  */
 export const confirmByPassword = async (
   deps: Pick<Services, 'cookieWriter' | 'knownBrowsers' | 'limits' | 'notify' | 'secondFactors' | 'sessions' | 'users'>,
@@ -41,7 +42,7 @@ export const confirmByPassword = async (
   if ('refusal' in result || result.userId !== userId) throw wrongPassword()
   const checked = asksForCode ? await checkCode(deps, context, session, entered.code) : undefined
   const grant = { ...result, ...authenticatedBy(result, checked, 'confirm') }
-  // Without a factor, the page leads on to setting one up.
+  // If the user has no factor, the page leads on to its setup.
   const returnTo = stepUp.acr === 'mfa' && !checked ? confirmPath(stepUp) : targetOf(stepUp)
   const response = await startSession(deps, context, { grant, returnTo, facts, also: checked?.apply })
   if (!response) throw wrongPassword()

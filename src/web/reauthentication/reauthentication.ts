@@ -13,12 +13,12 @@ import { enteredCode, takenCodes } from '../sign-in/codes.ts'
 import { confirmByPassword } from './confirm-by-password.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
 
-/** Set up there, the second factor is asked for here. */
+/** The second factor is set up on that page, and then asked for on this one. */
 const setUpPath = (stepUp: StepUp): string => withReturnTo('/auth/account/second-factor', confirmPath(stepUp))
 
 /**
- * `/auth/account/confirm`: signing in again before a change of the ways to sign in (OWASP ASVS 5, 7.5.1), and whenever
- * the application asks for a fresh or stronger sign-in.
+ * Handles `/auth/account/confirm`. A user signs in again there before a change of the ways to sign in (OWASP ASVS 5,
+ * 7.5.1), and whenever the application asks for a fresh or stronger sign-in.
  */
 export const createReauthentication = (
   deps: SessionServices &
@@ -51,13 +51,13 @@ export const createReauthentication = (
     }
   }
 
-  /** Whether the session is what was asked for. A page of the account takes a trusted provider in place of `mfa`. */
+  /** Tells whether the session is enough. A page of the account takes a trusted provider in place of `mfa`. */
   const isEnough = (session: AuthenticatedSession, stepUp: StepUp): boolean => {
     if (stepUp.acr !== 'mfa') return sessions.isRecent(session)
     return sessions.hasRecentMfa(session) || (isForAccount(stepUp) && sessions.isRecentlyTrusted(session))
   }
 
-  /** Where the user goes who has nothing to prove here; undefined where the page is for them. */
+  /** Finds the next page for a user who has nothing to prove here. It is undefined if the user must use this page. */
   const findWayOn = async (session: AuthenticatedSession, stepUp: StepUp): Promise<string | undefined> => {
     const { returnTo, acr } = stepUp
     if (isEnough(session, stepUp)) {
@@ -71,14 +71,16 @@ export const createReauthentication = (
     return needsFirst ? setUpPath(stepUp) : undefined
   }
 
-  /** The token may be older than the proof, as after a passkey was added: an application that reads it would ask again. */
+  /**
+   * The token may be older than the proof, as after a passkey was added. An application that reads it would ask again.
+   */
   const renewToken = async (context: RequestContext): Promise<void> => {
     const { refresh } = context.cookies
     if (!refresh || context.isRenewed || context.method === 'HEAD') return
     deps.finishRefresh(context, await sessions.refresh(refresh, context))
   }
 
-  /** 403 where nobody can prove more than a password or a provider. */
+  /** Answers 403 if no user can prove more than a password or a provider. */
   const requirePossible = ({ acr }: StepUp): HttpResponse | undefined =>
     acr === 'mfa' && !secondFactors.acceptsCodes && !passkeys.isOn ? page(403, pages.stepUpImpossible()) : undefined
 
@@ -87,7 +89,7 @@ export const createReauthentication = (
       pages.reauthentication({
         ...(await view(context, session, readStepUp(context, deps))),
         ...refusal,
-        // One that was refused is of no use any longer.
+        // A code that was refused is of no further use.
         codeValue: refusal.errors.code || refusal.errors.recovery_code ? undefined : enteredCode(context.form),
       }),
 

@@ -14,8 +14,8 @@ const bringsToken = ({ form, query }: RequestContext): boolean =>
   (form.get('token') ?? query.get('token')) !== undefined
 
 /**
- * `/auth/account/first-factor`: in a browser that is new to the account, a link by mail comes before its first second
- * factor or passkey. The link is good in the browser that has asked for it alone.
+ * Handles `/auth/account/first-factor`. In a browser that is new to the account, a link by mail comes before its first
+ * second factor or passkey. The link works only in the browser that asked for it.
  */
 export const createFirstFactorLink = (
   deps: ReturnTargets & Pick<Services, 'cookieWriter' | 'findCurrentSession' | 'pages' | 'pendingSignIns' | 'recovery'>,
@@ -25,7 +25,7 @@ export const createFirstFactorLink = (
 
   const targetOf = (context: RequestContext): string => readReturnTo(context, deps, ACCOUNT_PATH)
 
-  /** By the session, or by a sign-in that goes on with a set-up. */
+  /** The owner is found by the session, or by a sign-in that goes on with a set-up. */
   const findOwner = async (context: RequestContext): Promise<string | undefined> => {
     const session = await findCurrentSession(context)
     if (session) return session.userId

@@ -15,7 +15,10 @@ import { asFirstSetUp, requireFirstSetUp } from '../sign-in/first-set-up.ts'
 import { createRecoveryCodesView, showRecoveryCodes } from '../sign-in/shown-codes.ts'
 import type { Clock } from '../../lib/time.ts'
 
-/** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
+/**
+ * Handles `/auth/account/second-factor`: it sets up or removes an app, makes recovery codes, shows them once and saves
+ * them to a file.
+ */
 export const createSecondFactorHandlers = (
   deps: SessionServices & ReturnTargets & Pick<Services, 'clock' | 'pages' | 'recovery' | 'secondFactors'>,
 ) => {
@@ -29,7 +32,7 @@ export const createSecondFactorHandlers = (
     return again ?? secondFactors.beginSetUp(owner, session.email)
   }
 
-  /** `not_found` with nothing to set up, and nothing set up. */
+  /** Throws `not_found` if nothing is set up and nothing can be. */
   const requireFactors = async (userId: string): Promise<AccountFactors> => {
     const factors = await secondFactors.find(userId)
     if (secondFactors.acceptsCodes || factors.passkeys > 0) return factors
@@ -58,8 +61,8 @@ export const createSecondFactorHandlers = (
   }
 
   /**
-   * The user has just shown a code, after a recent sign-in: a fresh session that says so replaces the one of the request,
-   * so that tokens stolen from it are no stronger than before (OWASP ASVS 5, 7.2.4).
+   * The user has just shown a code, after a recent sign-in. A fresh session that says so replaces the session of the
+   * request, so that tokens stolen from it are no stronger than before (OWASP ASVS 5, 7.2.4).
    */
   const setUp = async (
     context: RequestContext,
@@ -99,7 +102,7 @@ export const createSecondFactorHandlers = (
     return redirect(await showRecoveryCodes(deps, context, shown))
   }
 
-  /** What the form asks for, by its field. */
+  /** Finds what the form asks for, by its field. */
   const actionOf = ({ form }: RequestContext) => {
     if (form.get('remove') === '1') return { event: 'second_factor_remove', run: remove } as const
     if (form.get('recovery_codes') === 'new') return { event: 'recovery_codes_renew', run: renew } as const
@@ -126,9 +129,9 @@ export const createSecondFactorHandlers = (
       const { event, run } = actionOf(context)
       const { userId } = session
       await requireFactors(userId)
-      // What is switched off stays as it is: nobody may take it away who would be asked for it otherwise.
+      // A factor that is switched off stays as it is: a user who would be asked for it later must not remove it.
       if (run !== renew && !secondFactors.acceptsCodes) throw nothingHere()
-      // Before any hash: what follows is refused in its transaction as well.
+      // This comes before any hash: the transactions that follow refuse the same.
       await sessions.requireRecentAuthentication(session)
       if (run === setUp) await requireFirstSetUp(deps, context, userId)
       return attempt({ event }, (facts) => run(context, session, facts))
@@ -138,7 +141,7 @@ export const createSecondFactorHandlers = (
 
 const nothingHere = (): AppError => new AppError('not_found', 'There is nothing here.')
 
-/** For the session that follows one in which the user has set up an app. The caller's transaction checks the session. */
+/** Makes the grant of the session that follows the setup of an app. The caller's transaction checks the session. */
 const grantAfterSetUp = (session: AuthenticatedSession, clock: Clock): SignInGrant => {
   const { userId, amr, authenticatedAtMs, provider } = session
   const ageMs = authenticatedAtMs === undefined ? undefined : currentTimeMs(session, clock) - authenticatedAtMs

@@ -16,7 +16,7 @@ import { placeOfSession } from '../sign-in/codes.ts'
 
 interface Entered {
   code: string
-  /** Of a passkey, in place of a code, as JSON. */
+  /** This is the response of a passkey, as JSON, in place of a code. */
   passkeyResponse: string | undefined
   trusts: boolean
   facts: EventFacts
@@ -104,7 +104,7 @@ export const createCodeEnd = (
         return response
       }
     } catch (error) {
-      // A form that is sent twice: the other request has used the code, and signed in.
+      // The form was sent twice: the other request has used the code, and signed in.
       if (await pendingSignIns.isLive(pending)) throw error
     }
     entered.facts.reason = SIGN_IN_ENDED
@@ -120,5 +120,5 @@ export const createCodeEnd = (
   }
 }
 
-/** The reason in the log: the sign-in was used, is too old, or the account has changed. */
+/** The log gives this reason: the sign-in was used, is too old, or the account has changed. */
 const SIGN_IN_ENDED = 'sign_in_ended'

@@ -19,7 +19,7 @@ import {
 } from '../sign-in/pending.ts'
 import { enteredCode, takenCodes } from '../sign-in/codes.ts'
 
-/** `GET` and `POST /auth/login/code`: the second half of a sign-in (CONTRACT.md 4.2). */
+/** Handles `GET` and `POST /auth/login/code`: the second half of a sign-in (CONTRACT.md 4.2). */
 export const createLoginCode = (
   deps: SessionServices &
     OfferedWays &
@@ -67,7 +67,10 @@ export const createLoginCode = (
     })
   }
 
-  /** Runs `action` with what waits in this browser for a code; other browsers begin again, or set up a factor. */
+  /**
+   * Runs `action` with the sign-in that waits in this browser for a code; other browsers begin again, or set up a
+   * factor.
+   */
   const withWaiting = async (
     context: RequestContext,
     action: (pending: PendingSignIn, factors: AccountFactors) => Promise<HttpResponse>,
@@ -94,7 +97,7 @@ export const createLoginCode = (
         const { confirms, method, userId } = pending
         const event = confirms === undefined ? 'login' : 'reauthentication'
         const entered = readEntered(context, pending)
-        // Nothing was tried where the form brings nothing.
+        // An empty form tries nothing.
         const outcome = entered && countEndOf(deps, pending)
         return attempt(
           { event, method, userId, ...(outcome && { outcome }), check: () => entered ?? refuse() },

@@ -19,7 +19,7 @@ import {
 import { asFirstSetUp, requireFirstEnrolment } from '../sign-in/first-set-up.ts'
 import { showRecoveryCodes } from '../sign-in/shown-codes.ts'
 
-/** `GET` and `POST /auth/login/enrol`: sets up an app before the login goes on (CONTRACT.md 4.17). */
+/** Handles `GET` and `POST /auth/login/enrol`: it sets up an app before the login goes on (CONTRACT.md 4.17). */
 export const createLoginEnrol = (
   deps: SessionServices &
     OfferedWays &

@@ -6,8 +6,8 @@ import type { Fields } from '../../http/body/form.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
 /**
- * The second factor on the page of a link: a link proves the mail of an account, and an email never switches a factor
- * off (CONTRACT.md 4.16). Undefined for `asked`: the link takes the account over, and no factor counts.
+ * Handles the second factor on the page of a link. A link proves the mail of an account, and an email never switches a
+ * factor off (CONTRACT.md 4.16). If `asked` is undefined, the link takes the account over, and no factor counts.
  */
 export const createAskedFactor = ({
   secondFactors,
@@ -27,7 +27,7 @@ export const createAskedFactor = ({
   }
 
   return {
-    /** What the page asks for; undefined: nothing. */
+    /** Describes what the page asks for. The result is undefined if it asks for nothing. */
     async describe(asked: AskedFactor | undefined): Promise<AskedFactorView | undefined> {
       if (!asked) return undefined
       const found = await secondFactors.findAsked(asked)
@@ -36,9 +36,9 @@ export const createAskedFactor = ({
     },
 
     /**
-     * Checks what the form brings, before anything else is done; undefined where nothing is asked for. `unprocessable`
-     * where the form brings nothing, `unauthorized` for a wrong code, which counts, or a passkey that proves nothing;
-     * `rate_limited` past the limits of wrong codes.
+     * Checks what the form brings, before anything else is done. The result is undefined if nothing is asked for. It
+     * throws `unprocessable` if the form brings nothing; `unauthorized` for a wrong code, which counts, or a passkey
+     * that proves nothing; and `rate_limited` past the limits of wrong codes.
      */
     async prove(
       context: RequestContext,

@@ -7,7 +7,10 @@ import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
 import { type NewSession, resolveReturnTo } from './start-session.ts'
 
-/** The secret by which this browser is told from others; it is set again, so that it lasts as long as what it is for. */
+/**
+ * Holds the secret by which this browser is told from others. It is set again, so that it lasts as long as what it is
+ * for.
+ */
 export const holdBrowserSecret = (
   { cookieWriter, recovery }: Pick<Services, 'cookieWriter' | 'recovery'>,
   context: RequestContext,
@@ -25,13 +28,13 @@ export const holdBrowserSecret = (
 export const markAskingBrowser = (deps: Pick<Services, 'cookieWriter' | 'recovery'>, context: RequestContext): string =>
   hashToken(holdBrowserSecret(deps, context))
 
-/** Whether this browser asked for the link. Anybody can open a link, and in any browser. */
+/** Tells whether this browser asked for the link. Anybody can open a link, and in any browser. */
 export const isAskingBrowser = ({ cookies }: RequestContext, { details }: Pick<Link, 'details'>): boolean =>
   details.browser !== undefined && cookies.link !== undefined && hashToken(cookies.link) === details.browser
 
 /**
- * Where a user goes who came by the link. Only the browser that asked for it may say, elsewhere it is the home page. For
- * a link that no browser has asked for, an operator has said it.
+ * Finds the page for a user who came by the link. The browser that asked for the link may name it; in another browser
+ * it is the home page. If no browser asked for the link, an operator has named the page.
  */
 export const returnToOf = (
   { homeUrl }: Pick<Services, 'homeUrl'>,
@@ -40,7 +43,7 @@ export const returnToOf = (
 ): string =>
   ((link.details.browser === undefined || isAskingBrowser(context, link)) && link.details.returnTo) || homeUrl
 
-/** What a link remembers of the browser that asks for it. */
+/** Makes what a link remembers of the browser that asks for it. */
 export const askingBrowserOf = (
   deps: Pick<Services, 'cookieWriter' | 'recovery'>,
   context: RequestContext,
@@ -53,8 +56,9 @@ export const askingBrowserOf = (
 })
 
 /**
- * With `SVC_EMAIL_VERIFICATION=required`, an account that has never proved its email gets a message in place of a
- * session. Undefined where a session may start. To be called with a grant: nobody else learns that there is an account.
+ * If `SVC_EMAIL_VERIFICATION=required`, an account that has never proved its email gets a message in place of a
+ * session. The result is undefined if a session may start. It must be called with a grant: nobody else learns that the
+ * account exists.
  */
 export const askToProveEmail = async (
   deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'limits' | 'pages' | 'recovery'>,
@@ -66,7 +70,7 @@ export const askToProveEmail = async (
   if (!user) return undefined
   const returnTo = await resolveReturnTo(session.returnTo)
   Object.assign(facts, { userId: user.id, reason: 'email_unverified' })
-  // It has cost a hash, as a login that succeeds.
+  // The message has cost a hash, as a successful login does.
   await deps.limits.attempt([['successfulLogin', { userId: user.id, network: context.network }]], () =>
     verification.sendAgain(user.id, askingBrowserOf(deps, context, returnTo)),
   )

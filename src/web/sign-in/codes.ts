@@ -5,19 +5,19 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
-/** The code that a form brings, in either of its fields; a recovery code is good in both. */
+/** Reads the code of a form from either of its fields; a recovery code is good in both. */
 export const enteredCode = ({ get }: Pick<Fields, 'get'>): string | undefined =>
   get('recovery_code')?.trim() || get('code')?.trim()
 
-/** Which codes an account has. */
+/** Tells which codes an account has. */
 export const takenCodes = ({ codes, recoveryCodes }: AccountFactors): TakenCodes | undefined => {
   if (codes) return recoveryCodes > 0 ? 'both' : 'codes'
   return recoveryCodes > 0 ? 'recovery_codes' : undefined
 }
 
 /**
- * Where a user enters a code to confirm a session. Wrong ones are counted by the browser in which it began: who logs in
- * again, or confirms with a password alone, gets no further tries.
+ * Names the place where a user enters a code to confirm a session. The browser in which the session began counts wrong
+ * codes: a user who logs in again, or confirms with a password alone, gets no further tries.
  */
 export const placeOfSession = async (
   { knownBrowsers }: Pick<Services, 'knownBrowsers'>,

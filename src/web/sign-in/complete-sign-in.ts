@@ -10,7 +10,7 @@ import type { SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import { BY_MAIL } from './first-set-up.ts'
 import { factorsOf, goOnAt, type NextPage } from './pending.ts'
 
-/** What the end of every way to sign in needs. */
+/** The end of every way to sign in needs these services. */
 export type SignInServices = SessionServices &
   Pick<
     Services,
@@ -24,16 +24,16 @@ export type SignInServices = SessionServices &
     | 'secondFactors'
   >
 
-/** A sign-in whose user has proved what the grant says. */
+/** This is a sign-in whose user has proved what the grant says. */
 export interface SignIn extends Omit<NewSession, 'mayStart' | 'trusts'>, Omit<GatedSignIn, 'connect'> {
-  /** Whether an account whose address must be verified, and is not, gets a message in place of a session. */
+  /** This tells whether an account whose address must be verified, and is not, gets a message in place of a session. */
   provesEmail?: boolean
 }
 
 /**
- * THE end of every way to sign in, but for those that prove everything at once, as a passkey does. Answers with what the
- * user must do first, or starts the session. What `also` does is done in both cases. Undefined when the grant is no
- * longer valid; `rate_limited` as `startSession`.
+ * This is THE end of every way to sign in, except for ways that prove everything at once, as a passkey does. It answers
+ * with what the user must do first, or starts the session. It does what `also` says in both cases. The result is
+ * undefined when the grant is no longer valid; `rate_limited` is thrown as by `startSession`.
  */
 export const completeSignIn = async (
   deps: SignInServices,
@@ -48,22 +48,25 @@ export const completeSignIn = async (
 
 type MayStart = NonNullable<StartOptions['mayStart']>
 
-/** What the gate knows of a sign-in. */
+/** The gate knows this of a sign-in. */
 export interface GatedSignIn extends Pick<NewSession, 'grant' | 'returnTo' | 'facts' | 'browser'> {
   way: WayIn
-  /** The provider that is connected at the end. */
+  /** This provider is connected at the end. */
   connect?: { pendingLink: PendingLink; browserSecret: string } | undefined
 }
 
 const DONE = async (): Promise<void> => {}
 
-/** Asks what a sign-in needs before its session starts. */
+/** A gate asks for what a sign-in needs before its session starts. */
 export interface Gate {
-  /** In the transaction that starts the session, once the grant has turned out to hold. */
+  /** This runs in the transaction that starts the session, after the grant has turned out to hold. */
   mayStart: MayStart
-  /** The grant, which holds only where nothing else is asked for. */
+  /** Makes a grant that holds only if nothing else is asked for. */
   guard: (grant: SignInGrant) => SignInGrant
-  /** Where `mayStart` has said no: the page that asks for the rest. No session has started. `rate_limited` past the limit. */
+  /**
+   * Gives the page that asks for the rest, when `mayStart` has said no. No session has started. It throws
+   * `rate_limited` past the limit.
+   */
   findNextPage: () => Promise<HttpResponse | undefined>
 }
 
@@ -126,11 +129,12 @@ export const createGate = (
     async findNextPage() {
       if (!waiting) return undefined
       const { next, pending } = waiting
-      // Apart from logins that end, which a thief of the password could use up for the owner. A link is good once anyway.
+      // This limit is apart from the limit of logins that end, so that a thief of the password cannot use that up. A
+      // link works only once anyway.
       if (!BY_MAIL.has(way))
         await deps.limits.attempt([['unfinishedLogin', { userId: grant.userId, network: context.network }]], DONE)
       deps.requestMetrics?.countAskedFactor(next === 'ask' ? 'code' : 'set_up')
-      // One line in the log for this half; the event itself comes at the end.
+      // The log has one line for this half; the event itself comes at the end.
       if (facts.event === 'login') facts.event = 'second_factor_request'
       return goOnAt(deps, context, next, { ...pending, returnTo: await resolveReturnTo(signIn.returnTo) })
     },

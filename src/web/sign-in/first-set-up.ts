@@ -3,20 +3,20 @@ import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
-/** What tells `recovery.firstFactor` which browser it is. */
+/** Makes what tells `recovery.firstFactor` which browser it is. */
 export const provingBrowserOf = ({ cookies }: Pick<RequestContext, 'cookies'>): ProvingBrowser => ({
   device: cookies.device,
   link: cookies.link,
 })
 
-/** `forbidden` where a link by mail must come before the first second factor or passkey of the user. */
+/** Throws `forbidden` if a link by mail must come before the first second factor or passkey of the user. */
 export const requireFirstSetUp = (
   { recovery }: Pick<Services, 'recovery'>,
   context: RequestContext,
   userId: string,
 ): Promise<void> => recovery.firstFactor.require(userId, provingBrowserOf(context))
 
-/** The same for a sign-in that goes on with the set-up, unless it began with a link by mail. */
+/** Does the same for a sign-in that goes on with the set-up, unless it began with a link by mail. */
 export const requireFirstEnrolment = async (
   deps: Pick<Services, 'recovery'>,
   context: RequestContext,
@@ -25,7 +25,7 @@ export const requireFirstEnrolment = async (
   await deps.recovery.firstFactor.require(userId, enrollingBrowserOf(context, way))
 }
 
-/** Sign-ins that begin with a link by mail. */
+/** These sign-ins begin with a link by mail. */
 export const BY_MAIL: ReadonlySet<PendingSignIn['way']> = new Set(['recovery', 'verification'])
 
 const enrollingBrowserOf = (context: RequestContext, way: PendingSignIn['way'] | undefined): ProvingBrowser => ({
@@ -35,12 +35,12 @@ const enrollingBrowserOf = (context: RequestContext, way: PendingSignIn['way'] |
 
 interface FirstSetUp<Transaction, Result> {
   userId: string
-  /** How a sign-in began that goes on with it. */
+  /** A sign-in that goes on with the set-up began in this way. */
   way?: PendingSignIn['way']
   apply: (transaction: Transaction) => Promise<Result>
 }
 
-/** The same once more, in the transaction of a set-up. */
+/** Checks the same once more, in the transaction of a set-up. */
 export const asFirstSetUp =
   <Transaction extends FirstFactorQueries, Result>(
     { recovery }: Pick<Services, 'recovery'>,

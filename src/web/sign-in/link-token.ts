@@ -8,7 +8,10 @@ import { type HttpResponse, page } from '../../http/response.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { findBrowserSessions } from './start-session.ts'
 
-/** The token of a link: the field of a form, else that of the address. `invalid_request` when it is missing or repeated. */
+/**
+ * Reads the token of a link from the field of a form, else from the address. It throws `invalid_request` when the token
+ * is missing or repeated.
+ */
 const requireToken = ({ form, query }: RequestContext): string => {
   const token = form.get('token') ?? query.get('token')
   if (token) return token
@@ -17,15 +20,15 @@ const requireToken = ({ form, query }: RequestContext): string => {
   })
 }
 
-/** A live link, and the token that leads to it. */
+/** This is a live link, and the token that leads to it. */
 export interface NamedLink {
   link: Link
   token: string
 }
 
 /**
- * The link of a request, without using it up: `GET` and `HEAD` change nothing, since mail scanners follow links. A link
- * that is not good is a `DeadLinkError`, for which the responder shows the page.
+ * Finds the link of a request, and does not use it up: `GET` and `HEAD` change nothing, since mail scanners follow
+ * links. A link that is not good is a `DeadLinkError`, for which the responder shows the page.
  */
 export const requireLink = async (
   { recovery }: Pick<Services, 'recovery'>,
@@ -36,7 +39,10 @@ export const requireLink = async (
   return { token, link: await recovery.links.require(purposes, token) }
 }
 
-/** The sessions of the browser in which a link was opened: whether one is of its account, and those of others. */
+/**
+ * Finds the sessions of the browser in which a link was opened. It tells whether one is of the link's account, and
+ * gives the sessions of other accounts.
+ */
 export const findSessionsBeside = async (
   deps: Pick<Services, 'sessions'>,
   context: RequestContext,
@@ -49,7 +55,7 @@ export const findSessionsBeside = async (
   }
 }
 
-/** What a live link of one of several purposes shows, and what its form does. */
+/** These handlers show a live link of one of several purposes, and handle its form. */
 export interface LinkHandlers {
   show(context: RequestContext, named: NamedLink): Promise<HttpResponse>
   act(context: RequestContext, named: NamedLink, attempt: FormAttempt): Promise<HttpResponse>
@@ -59,13 +65,13 @@ export interface LinkHandlers {
 interface LinkForm {
   render(context: RequestContext, named: NamedLink, refusal: Refusal): Promise<string>
   act(context: RequestContext, named: NamedLink, facts: EventFacts): Promise<HttpResponse>
-  /** What the attempt is, besides the user of the link. */
+  /** These are facts of the attempt, besides the user of the link. */
   about?: Partial<EventFacts>
   /** Answers in place of the page and the form. */
   instead?(named: NamedLink): Promise<HttpResponse | undefined>
 }
 
-/** The page that a live link opens, and its form. */
+/** Makes the page that a live link opens, and its form. */
 export const createLinkForm = (
   deps: Pick<Services, 'recovery'>,
   purposes: readonly [LinkPurpose, ...LinkPurpose[]],

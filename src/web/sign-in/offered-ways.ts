@@ -2,10 +2,10 @@ import type { ProviderView } from '../../pages/site/providers.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
-/** The value of the cookie by which the login page is shown, and does not go straight on. */
+/** This is the value of the cookie by which the login page is shown, and does not go straight on. */
 export const STAYS = 'stay'
 
-/** The provider to which login goes straight on, since there is no other way to log in. */
+/** Finds the provider to which login goes straight on, since there is no other way to log in. */
 export const findOnlyProvider = ({ passwords, passkeys, providers }: Ways): ProviderView | undefined =>
   passwords || passkeys.isOn || providers.length > 1 ? undefined : providers[0]
 
@@ -20,12 +20,11 @@ export const stayAtLogin = (deps: StayDeps, context: RequestContext): void => {
   if (findOnlyProvider(deps)) context.setCookies([deps.cookieWriter.stay(STAYS)])
 }
 
-/** The user has pressed the button. */
 export const stayNoLonger = (deps: StayDeps, context: RequestContext): void => {
   if (findOnlyProvider(deps)) context.setCookies([deps.cookieWriter.stay('', 0)])
 }
 
-/** How a visitor can create an account. */
+/** Tells how a visitor can create an account. */
 export const signupWays = ({ signup, passwords, providers }: Pick<Services, 'signup' | 'passwords' | 'providers'>) => {
   const byPassword = signup === 'on' && passwords
   return { byPassword, isOpen: byPassword || (signup !== 'off' && providers.length > 0) }

@@ -15,7 +15,7 @@ import type { StartOptions } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import { stayNoLonger } from './offered-ways.ts'
 
-/** The pages on which a sign-in goes on. */
+/** A sign-in goes on at these pages. */
 const PAGES = { ask: '/auth/login/code', enrol: '/auth/login/enrol' } as const
 
 export type NextPage = keyof typeof PAGES
@@ -25,13 +25,13 @@ export const factorsOf = ({ codes, passkeys }: AccountFactors): EntryFacts['fact
   return passkeys > 0 ? 'passkeys' : 'none'
 }
 
-/** What this browser has proved so far; whether it still holds is for the database to say. */
+/** Reads what this browser has proved so far; the database decides whether it still holds. */
 export const readPending = (
   { pendingSignIns }: Pick<Services, 'pendingSignIns'>,
   { cookies }: RequestContext,
 ): PendingSignIn | undefined => pendingSignIns.open(cookies.pending, cookies.link)
 
-/** Where the sign-in ends: as the form or the address says, else as it began. */
+/** Names the page after the sign-in: the form or the address says it, else the beginning of the sign-in has said it. */
 export const returnToAfter = (
   deps: Pick<Services, 'baseUrl' | 'homeUrl'>,
   context: RequestContext,
@@ -58,7 +58,7 @@ export const goOnAt = (
 export const redirectTo = (deps: Pick<Services, 'homeUrl'>, next: NextPage, returnTo: string): HttpResponse =>
   redirect(leadTo(deps, PAGES[next], returnTo))
 
-/** The sign-in no longer holds: the user begins again, and still goes where it was to end. */
+/** The sign-in no longer holds: the user begins again, and still goes to the page where it was to end. */
 export const beginAgain = (
   deps: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'pendingSignIns'>,
   context: RequestContext,
@@ -71,15 +71,15 @@ export const beginAgain = (
   return redirect(doneAtLogin(deps, context, 'sign_in_ended', returnToParameter(returnTo, deps)))
 }
 
-/** A browser is trusted for logins alone, and not before the account knows it. */
+/** A browser is trusted for logins alone, once the account knows it. */
 export const offersTrust = ({ connect, confirms, browser }: PendingSignIn): boolean =>
   connect === undefined && confirms === undefined && browser !== 'not_yet'
 
 interface Waiting {
-  /** Undefined where nothing waits in this browser, or what waited no longer holds. */
+  /** This is undefined if nothing waits in this browser, or if what waited no longer holds. */
   pending: PendingSignIn | undefined
   factors: AccountFactors
-  /** What the account asks for now: its second factor may have changed since the sign-in began. */
+  /** The account asks for this now: its second factor may have changed since the sign-in began. */
   next: EntryOutcome
 }
 
@@ -89,7 +89,7 @@ const NOTHING: Waiting = {
   next: 'start',
 }
 
-/** Whether the session whose user confirms that it is them is still that of this browser. */
+/** Tells whether the session whose user confirms that it is them is still the session of this browser. */
 const hasSession = async (
   deps: Pick<Services, 'sessions'>,
   context: RequestContext,
@@ -121,19 +121,19 @@ export const countEndOf =
     else if (confirms === undefined) requestMetrics?.countLogin(outcome)
   }
 
-/** What a user has set up on the way in. */
+/** This describes what a user has set up on the way in. */
 export interface Enrolment {
   facts: EventFacts
   proof: Proof
-  /** Stores it, and ends what the table of events says. */
+  /** Stores the set-up, and ends what the table of events says. */
   store: NonNullable<StartOptions['also']>
-  /** Called after the commit. */
+  /** This is called after the commit. */
   returnTo: NewSession['returnTo']
 }
 
 /**
- * Ends a sign-in that must set up a second factor, or a passkey: one transaction uses it up, stores what was set up, and starts the session. Undefined where the
- * sign-in no longer holds; then nothing was stored.
+ * Ends a sign-in that must set up a second factor, or a passkey. One transaction uses it up, stores what was set up,
+ * and starts the session. The result is undefined if the sign-in no longer holds; then nothing was stored.
  */
 export const endEnrolment = (
   deps: SessionServices & OfferedWays & Pick<Services, 'pendingSignIns'>,

@@ -13,23 +13,23 @@ import type { Awaitable } from '../../lib/awaitable.ts'
 import type { NewAuthorizationFlow } from '../../oauth/oauth.ts'
 import { isToken, newToken } from '../../http/cookies.ts'
 
-/** What a user wanted from a provider, so that the problem page can offer to try again. */
+/** A user wanted this from a provider. The problem page uses it to offer another try. */
 export interface RetryParams {
-  /** Undefined when no configured provider is concerned. */
+  /** This is undefined when no configured provider is concerned. */
   provider: ProviderView | undefined
   returnTo: string
   intent?: 'link' | 'confirm' | undefined
-  /** For `confirm`. */
+  /** This is set for `confirm`. */
   acr?: StepUp['acr']
-  /** The link that the user has followed. */
+  /** The user has followed this link. */
   entry?: ProviderProblemView['entry']
-  /** Sealed: the provider that is connected once the user has proved the account. */
+  /** This sealed request names the provider that is connected once the user has proved the account. */
   linkRequest?: string | undefined
 }
 
 /**
- * Runs `action`. When it ends in a sign-in problem, logs the cause and shows a page that says what happened and what to
- * do next. The cause never appears on the page: it can repeat what the provider said.
+ * Runs `action`. When it ends in a sign-in problem, this logs the cause and shows a page that says what happened and
+ * what to do next. The cause never appears on the page: it can repeat what the provider said.
  */
 export const orProblemPage = async (
   deps: OfferedWays & Pick<Services, 'cookieWriter' | 'findCurrentSession' | 'homeUrl' | 'log' | 'pages' | 'signup'>,
@@ -84,16 +84,19 @@ const problemPage = async (
   return page(statusOf(error.code), pages.providerProblem(view), retryAfterSeconds)
 }
 
-/** The page goes on at once where the user has confirmed already. */
+/** Names the page of confirmation, which goes on at once if the user has confirmed already. */
 const confirmationPath = (returnTo: string, acr: StepUp['acr']): string =>
   returnTo === ACCOUNT_PATH ? ACCOUNT_PATH : confirmPath({ returnTo, acr })
 
 const MAX_CAUSE_LENGTH = 500
 
-/** Codes, tokens and secrets, which a provider may repeat in its messages; no word of a language looks like that. */
+/**
+ * This matches codes, tokens and secrets, which a provider may repeat in its messages; no word of a language looks like
+ * that.
+ */
 const SECRET = /(?=[\w.~+/=%-]*(?:\d|[a-z][A-Z]))[\w.~+/=%-]{16,}|[\w.~+/=%-]{40,}/g
 
-/** The messages of an error's causes, and nothing else of them: some errors carry tokens in their properties. */
+/** Collects the messages of an error's causes and nothing else: some errors carry tokens in their properties. */
 const causesOf = (error: Error): string => {
   const messages: string[] = []
   let cause: unknown = error.cause

@@ -6,10 +6,10 @@ import type { MonotonicClock } from '../../lib/time.ts'
 const MOST_RETURNS = 5
 const WINDOW_MS = 10_000
 
-/** How many addresses of sessions are kept; about 300 bytes each. */
+/** This many addresses of sessions are kept; each takes about 300 bytes. */
 const KEPT_RETURNS = 5000
 
-/** The latest returns of one session to one address. */
+/** This holds the latest returns of one session to one address. */
 interface Returns {
   timesMs: number[]
   lastSeenMs: number
@@ -17,14 +17,15 @@ interface Returns {
 }
 
 /**
- * Counts that a session, whose request arrived at `arrivedMs`, is about to return to an address. `return`: it may.
- * `loop`: it has returned there five times within ten seconds. `known_loop`: this was reported before.
+ * Counts that a session, whose request arrived at `arrivedMs`, is about to return to an address. `return` says that it
+ * may. `loop` says that it has returned there five times within ten seconds. `known_loop` says that this was reported
+ * before.
  */
 export type CountReturn = (sessionId: string, returnTo: string, arrivedMs: number) => 'return' | 'loop' | 'known_loop'
 
 /**
  * Notices a redirect loop: a signed-in user returns to the same address again and again, since the application there
- * does not accept the session and redirects to the login page. Counts in this process, by the monotonic clock.
+ * does not accept the session and redirects to the login page. This process counts the returns, by the monotonic clock.
  */
 export const createRedirectLoops = (clock: MonotonicClock): CountReturn => {
   const remembered = createBoundedCache<Returns>(KEPT_RETURNS)

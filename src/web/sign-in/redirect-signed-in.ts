@@ -38,7 +38,7 @@ export const createRedirectSignedIn = ({
         session_id: sessionId,
         user_id: userId,
         client: context.device.address,
-        // Without the query, which may hold personal data.
+        // The query is left out, since it may hold personal data.
         return_to: returnTo.replace(/[?#].*/s, ''),
       },
       'redirect loop: the application does not accept the session and redirects to the login page',
@@ -50,7 +50,7 @@ export const createRedirectSignedIn = ({
     returnTo: string,
     arrivedMs: number,
   ): HttpResponse => {
-    // No loop yet: the application has refused the old access token, and may accept the new one.
+    // This is no loop yet: the application has refused the old access token, and may accept the new one.
     if (context.isRenewed) return redirect(returnTo)
     const outcome = countReturn(session.sessionId, returnTo, arrivedMs)
     if (outcome === 'return') return redirect(returnTo)

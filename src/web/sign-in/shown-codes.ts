@@ -7,7 +7,7 @@ import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
 import { ACCOUNT_PATH, accountPathAfter } from '../../http/step-up.ts'
 import { doneOnAccount, isDone } from '../site/done.ts'
 
-/** What new recovery codes come with. */
+/** New recovery codes come with one of these events. */
 const OCCASIONS = ['second_factor_set_up', 'passkey_added', 'recovery_codes_renewed'] as const
 
 interface NewCodes {
@@ -19,7 +19,7 @@ interface NewCodes {
 
 const SECOND_FACTOR_PATH = '/auth/account/second-factor'
 
-/** Sets the cookie with new recovery codes; resolves to the path of the page that shows them once. */
+/** Sets the cookie with new recovery codes; it resolves to the path of the page that shows them once. */
 export const showRecoveryCodes = async (
   deps: Pick<Services, 'secondFactors' | 'cookieWriter'>,
   context: RequestContext,
@@ -37,7 +37,7 @@ export const createRecoveryCodesView = ({
   pages,
   ...targets
 }: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'pages' | 'secondFactors'>) => ({
-  /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
+  /** Shows the codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
   async show(context: RequestContext, { userId, email }: AuthenticatedSession): Promise<HttpResponse | undefined> {
     const sealed = context.cookies.single.codes
     const codes = await secondFactors.openCodes(userId, sealed)
@@ -48,7 +48,7 @@ export const createRecoveryCodesView = ({
     return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }))
   },
 
-  /** The codes that the page has just shown, as a file. Nothing but what svc has sealed for this user gets into it. */
+  /** Makes a file of the codes that the page has just shown. The file holds only what svc has sealed for this user. */
   async download(sealed: string, { userId, email }: AuthenticatedSession): Promise<HttpResponse> {
     const codes = await secondFactors.openCodes(userId, sealed)
     if (!codes)

@@ -7,11 +7,11 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { type ReturnTargets, readReturnTo } from '../../http/return-to.ts'
 
-/** Where to go afterwards: `return_to`, else the home page. */
+/** Reads the page to go to afterwards: `return_to`, else the home page. */
 export const requestedReturnTo = (context: RequestContext, targets: ReturnTargets): string =>
   readReturnTo(context, targets, targets.homeUrl)
 
-/** By either cookie: the access token may have expired. */
+/** Identifies sessions by either cookie: the access token may have expired. */
 export const identifySessions = async (
   { sessions }: Pick<Services, 'sessions'>,
   { cookies: { access, refresh } }: RequestContext,
@@ -23,17 +23,22 @@ export const identifySessions = async (
   return [...byId.values()]
 }
 
-/** The sessions of this browser. A refresh token that is used again past its grace may be a thief's, and shows none. */
+/**
+ * Finds the sessions of this browser. A refresh token that is used again past its grace may be a thief's, and shows
+ * none.
+ */
 export const findBrowserSessions = async (
   deps: Pick<Services, 'sessions'>,
   context: RequestContext,
 ): Promise<AuthenticatedSession[]> =>
   (await identifySessions(deps, context)).filter(({ isReused }) => !isReused).map(({ session }) => session)
 
-/** What users prove who change how they sign in: a fresh session takes the place of theirs. */
+/** Users prove this when they change how they sign in: a fresh session replaces theirs. */
 const PROVED: Partial<Record<EventFacts['event'], string>> = { password_change: 'password', second_factor_add: 'code' }
 
-/** What the start of the session is recorded as: every one is, also that of a new account, whose row comes before it. */
+/**
+ * Says how the start of the session is recorded. Every start is, even that of a new account, whose row comes before it.
+ */
 const loginOf = ({ event, method = PROVED[event] ?? 'link' }: EventFacts): StartOptions['login'] => ({
   method: method === 'email' ? 'link' : method,
 })
@@ -42,15 +47,15 @@ export interface NewSession {
   grant: SignInGrant
   /** A function is called after the commit. */
   returnTo: string | (() => Promise<string>)
-  /** Completed with the user and the new session. */
+  /** The facts are completed with the user and the new session. */
   facts: EventFacts
-  /** Runs in the transaction that starts the session. */
+  /** This runs in the transaction that starts the session. */
   also?: StartOptions['also']
   mayStart?: StartOptions['mayStart']
   browser?: BrowserRecognition
-  /** The session whose authentication stays, where it has `mfa`. */
+  /** The authentication of this session stays, if it has `mfa`. */
   keepsMfaOf?: string | undefined
-  /** Whether the browser is trusted from now on: only after a right code. */
+  /** This tells whether the browser is trusted from now on, which needs a right code. */
   trusts?: boolean
 }
 
@@ -61,14 +66,14 @@ const undefinedWhereNotStarted = (thrown: unknown): undefined => {
   if (!(thrown instanceof NotStarted)) throw thrown
 }
 
-/** Where the browser goes, once everything is committed. */
+/** Finds the page that the browser goes to, once everything is committed. */
 export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise<string> =>
   typeof returnTo === 'string' ? returnTo : returnTo()
 
 /**
- * Starts a session in place of those that this browser had, sets its cookies with a new CSRF token, and redirects to
- * `returnTo`. Undefined when the grant is no longer valid, or `mayStart` says no; `rate_limited` when this user has
- * signed in too often from this network, in whatever way.
+ * Starts a session in place of the sessions that this browser had, sets its cookies with a new CSRF token, and
+ * redirects to `returnTo`. The result is undefined when the grant is no longer valid, or `mayStart` says no.
+ * `rate_limited` is thrown when this user has signed in too often from this network, in whatever way.
  */
 export const startSession = async (
   deps: Pick<Services, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
@@ -86,8 +91,8 @@ export const startSession = async (
     trusts,
     sessionBrowser: grant.amr?.includes('mfa') ? undefined : own?.deviceHash,
   })
-  // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
-  // While the transaction begins, so that it costs no round trip; it waits before it stores anything.
+  // This needs a grant: before the password is checked, 429 would tell an attacker that the account exists. It runs
+  // while the transaction begins, so that it costs no round trip; the transaction waits before it stores anything.
   const started = deps.limits.attemptAtOnce(
     [['successfulLogin', { userId, network: context.network }]],
     async (admitted) => {

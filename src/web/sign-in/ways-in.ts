@@ -6,7 +6,7 @@ import type { ProviderProfile } from '../../oauth/oauth.ts'
 import { withReturnTo } from '../../http/return-to.ts'
 import type { Services } from '../../http/services.ts'
 
-/** The ways in which a user can sign in: with a password, and with connected providers. */
+/** Finds the ways in which a user can sign in: with a password, and with connected providers. */
 export const createSignInMethods = ({
   users,
   oauth,
@@ -25,7 +25,7 @@ export const createSignInMethods = ({
     providers.find((it) => it.name === name) ?? { name, label: presetOf(name).label, iconUrl: pages.iconOf(name) }
 
   return {
-    /** Undefined where the password is the only way: then the page has no such section. */
+    /** The result is undefined if the password is the only way: then the page has no such section. */
     async forAccountPage(session: AuthenticatedSession): Promise<SignInView | undefined> {
       const { hasPassword, linked } = await findMethods(session.userId)
       if (providers.length === 0 && linked.length === 0) return undefined
@@ -51,8 +51,8 @@ export const createSignInMethods = ({
 }
 
 /**
- * Where to send a user who has come back by a link: to the page of the other ways in, where there is something to see on
- * it besides what they have just signed in with.
+ * Names the page for a user who has come back by a link. It is the page of the other ways in, if that has something to
+ * show besides the way that the user has just used.
  */
 export const beforeWaysIn = async (
   { oauth, passkeys }: Pick<Services, 'oauth' | 'passkeys'>,

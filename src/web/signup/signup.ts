@@ -18,7 +18,7 @@ import { requestedReturnTo } from '../sign-in/start-session.ts'
 
 interface Typed {
   email: string
-  /** Undefined where usernames are made: what a form says of one does not count. */
+  /** This is undefined if usernames are made: a username in the form does not count then. */
   username: string | undefined
 }
 
@@ -27,7 +27,7 @@ interface SignupForm extends Typed {
   returnTo: string
 }
 
-/** `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
+/** Handles `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
 export const createSignup = (
   deps: SignInServices &
     Pick<Services, 'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'usernames' | 'users'> & {
@@ -55,7 +55,7 @@ export const createSignup = (
       pages.signup(view(context, returnTo, { email: carriedEmail(context), username: usernames ? '' : undefined })),
     )
 
-  /** Whether the email is taken is looked up later: nothing here may depend on it, not even the log line. */
+  /** The email is looked up later: nothing here may depend on whether it is taken, and neither may the log line. */
   const askToConfirm = async (
     context: RequestContext,
     { returnTo, ...typed }: SignupForm,
@@ -76,7 +76,7 @@ export const createSignup = (
     const grant = await users.signUp(typed, context, sendMessage)
     const signIn = { way: 'password', grant, returnTo, facts, browser: 'not_yet' } as const
     const response = await completeSignIn(deps, context, signIn)
-    // An operator has invited the owner of the address at this moment, and the account is theirs.
+    // An operator has just invited the owner of the address, and the account belongs to that user.
     if (!response) throw emailTaken()
     return response
   }

@@ -4,10 +4,10 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { withReturnTo } from '../../http/return-to.ts'
 import { accountPathAfter } from '../../http/step-up.ts'
 
-/** What the login page says was done. */
+/** The login page says that one of these was done. */
 export type LoginDone = 'deleted' | 'sign_in_ended' | 'check_mail'
 
-/** Remembers what the user has just done; the path of the account page that says so. */
+/** Remembers what the user has just done; it gives the path of the account page that says so. */
 export const doneOnAccount = (
   { cookieWriter }: Pick<Services, 'cookieWriter'>,
   context: RequestContext,
@@ -18,7 +18,7 @@ export const doneOnAccount = (
   return accountPathAfter(what)
 }
 
-/** The same for the login page, where there is no account. */
+/** Does the same for the login page, which has no account. */
 export const doneAtLogin = (
   { cookieWriter }: Pick<Services, 'cookieWriter'>,
   context: RequestContext,
@@ -29,7 +29,7 @@ export const doneAtLogin = (
   return withReturnTo(`/auth/login?done=${what}`, returnTo)
 }
 
-/** Whether it is what this browser has done last; with a user, to that account. */
+/** Tells whether it is what this browser has done last. If a user is given, it must have been done to that account. */
 export const isDone = ({ cookies }: RequestContext, what: AccountDone | LoginDone, userId?: string): boolean =>
   cookies.single.done === (userId === undefined ? what : ofAccount(what, userId))
 

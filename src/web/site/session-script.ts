@@ -6,7 +6,7 @@ import type { HttpResponse } from '../../http/response.ts'
 
 const FIVE_MINUTES_SECONDS = 300
 
-/** `GET /auth/session.js` (CONTRACT.md 4.14): the same for everybody. */
+/** Handles `GET /auth/session.js` (CONTRACT.md 4.14): it is the same for everybody. */
 export const createGetSessionScript = ({
   audiences,
   cookieTable,

@@ -4,7 +4,7 @@ import { type HttpResponse, page } from '../../http/response.ts'
 import { signupWays } from '../sign-in/offered-ways.ts'
 
 /**
- * `GET /`, where the base URL is on this machine: the application has the address, but while there is none, the request
+ * Handles `GET /`, if the base URL is on this machine. The application has the address, but until it runs, the request
  * reaches svc. A user who has just signed up is told what to do next; for anyone else the page is a 404 all the same.
  */
 export const createWelcome = (
