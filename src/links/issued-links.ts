@@ -15,7 +15,7 @@ import {
   isLinkLive,
 } from './link-store.ts'
 
-/** One account has this many live links for a purpose; the oldest gives way. */
+/** One account has at most this many live links for a purpose; the oldest gives way. */
 const MAX_LIVE = 5
 
 /** A link that is over is remembered for this long, so that a page can say what became of it. */

@@ -17,7 +17,7 @@ export interface Device {
   address: string
 }
 
-// An honest browser makes fewer rotations within one grace period than this number that is remembered.
+// This many rotations are remembered within one grace period: an honest browser makes fewer.
 const MAX_REMEMBERED_ROTATIONS = 16
 const MAX_USER_AGENT_LENGTH = 512
 

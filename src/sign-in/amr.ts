@@ -23,7 +23,7 @@ export type Authentication = Pick<SignInGrant, 'amr' | 'authenticatedAtMs'>
 /** A user shows it after the first proof. */
 export interface SecondProof {
   proof: Proof
-  /** It is the time at which a passkey has signed in, and undefined for anything else. */
+  /** When a passkey has signed in; undefined for anything else. */
   provedAtMs?: number | undefined
 }
 

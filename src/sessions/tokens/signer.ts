@@ -15,7 +15,7 @@ interface Request {
 const TASK = new URL('./sign-task.js', import.meta.url)
 /** A batch that goes to the thread and back takes as long as two or three signatures. */
 const MIN_BATCH = 4
-/** The first responses of a turn do not wait for its last signatures. */
+/** The limit keeps the first responses of a turn from waiting for its last signatures. */
 const MAX_BATCH = 32
 
 /**
