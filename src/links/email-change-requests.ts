@@ -19,34 +19,36 @@ import type { UndoLinks } from './undo-links.ts'
 /** A device is named at the beginning of its user agent, which may be as long as a header. */
 const KEPT_CHARACTERS = 400
 
-/** A signed-in user, who asks for a change. */
+/** A signed-in user asks for a change. */
 interface Asker {
   userId: string
   sessionId: string
 }
 
-/** Their request. */
+/** It is the request of that user. */
 interface NewRequest {
   email: Email
-  /** Recognises the browser when the link is opened: elsewhere a press confirms nothing. */
+  /** It recognises the browser when the link is opened: elsewhere a press confirms nothing. */
   browser: string
 }
 
 /**
- * Changes of address that users ask for. Nothing changes before the link in the message to the new address is followed.
+ * Handles changes of address that users ask for. Nothing changes before the link in the message to the new address is
+ * followed.
  */
 export interface EmailChangeRequests {
   /**
-   * Sends a link to the new address, in place of an earlier one. Whether it has an account is not looked up, so that the
-   * response tells nothing. Past the limits nothing is sent, an earlier link stays, and the response is the same.
-   * `forbidden` unless the user has authenticated recently; `unprocessable` when it is the account's own address.
+   * Sends a link to the new address, in place of an earlier one. It does not look up if the address has an account, so
+   * that the response tells nothing. Past the limits nothing is sent, an earlier link stays, and the response is the
+   * same. It throws `forbidden` unless the user has authenticated recently, and `unprocessable` when it is the
+   * account's own address.
    */
   ask(asker: Asker, request: NewRequest, caller: Caller): Promise<void>
   /** Ends the request; its link dies. */
   cancel(asker: Asker, caller: Caller): Promise<void>
-  /** The address that waits to be confirmed. */
+  /** Finds the address that waits to be confirmed. */
   findRequested(userId: string): Promise<string | undefined>
-  /** In the background: the message for a request; undefined when there is nothing to send. */
+  /** Makes the message for a request, in the background; it resolves to undefined when there is nothing to send. */
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
 }
 
@@ -59,7 +61,7 @@ export interface EmailChangeRequestsDeps extends Pick<SessionRules, 'requireSess
   undoLinks: UndoLinks
   recordEvent: RecordEvent
   baseUrl: string
-  /** How long a new address can be confirmed. */
+  /** A new address can be confirmed for this long. */
   lifetimeMs: number
 }
 
@@ -67,8 +69,8 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
   const { db, clock, mail, links, limits, undoLinks, recordEvent, baseUrl, lifetimeMs } = deps
 
   /**
-   * Whether the limits allow a message. That of a day counts for every address: whether an account has proved it is not
-   * looked up.
+   * Tells whether the limits allow a message. The limit of a day counts for every address: it is not looked up if an
+   * account has proved it.
    */
   const mayMail = async (transaction: Transaction, userId: string, emailLower: string, network: string | undefined) =>
     (await limits.mayAsk(transaction, { purpose: 'new_email', emailLower, network, userId })) &&
@@ -106,7 +108,7 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
         const { network, device } = caller
         const isMailed = await mayMail(transaction, userId, email.lower, network)
         await recordEvent(transaction, { type: 'email.change_requested', userId, sessionId }, caller)
-        // A link that was sent stays good. Where none was, the page shows the request as if one were.
+        // A link that was sent stays good. If none was, the page shows the request as if one were.
         if (!isMailed && (await findWaiting(transaction, userId))) return
         const { link, token } = await createLink(transaction, userId, { email, browser })
         if (!isMailed) return

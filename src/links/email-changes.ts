@@ -7,13 +7,13 @@ import type { Database } from '../storage/database.ts'
 import { emailOfLink, type Link } from './link.ts'
 import type { Links } from './issued-links.ts'
 
-/** Changes of address that a link to the new address confirms. */
+/** Makes changes of address that a link to the new address confirms. */
 export interface EmailChanges {
-  /** The address of the account, and the one that it gets when the link is confirmed. */
+  /** Gives the address of the account, and the one that it gets when the link is confirmed. */
   describe(link: Link): Promise<{ email: string; newEmail: string }>
-  /** `gone` when the link is no longer good, `conflict` when another account has the address by now. */
+  /** Throws `gone` when the link is no longer good, and `conflict` when another account has the address by now. */
   confirm(link: Link, caller: Caller): Promise<void>
-  /** Cleanup: deletes reservations of old addresses that have ended; resolves to how many. */
+  /** Deletes reservations of old addresses that have ended, for cleanup; it resolves to how many. */
   deleteEndedReservations(nowMs: number): Promise<number>
 }
 

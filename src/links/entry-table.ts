@@ -16,16 +16,16 @@ import { type AskedFactor, type FindAsked, type ProvedFactor, useFactor } from '
 export interface Connectable {
   /** A new passkey proves nothing yet: the link stands for a password. */
   proof: Extract<Proof, 'link' | 'provider' | 'provider_with_factor'>
-  /** The provider's name in the settings, or `passkey`: for the record. */
+  /** It is the provider's name in the settings, or `passkey`, for the record. */
   method: string
   provider?: string | undefined
-  /** Undefined where the provider has verified none. */
+  /** It is undefined if the provider has verified none. */
   verifiedEmail: Email | undefined
-  /** Connects it to a user whose row the transaction has locked; `conflict` where another user has it. */
+  /** Connects it to a user whose row the transaction has locked; it throws `conflict` if another user has it. */
   connect(transaction: Transaction, userId: string): Promise<void>
 }
 
-/** An entry whose choice was checked. */
+/** The choice of the entry was checked. */
 interface EntryChange {
   link: Link
   user: UserRecord
@@ -33,21 +33,21 @@ interface EntryChange {
   factor: ProvedFactor | undefined
   /** The record names the way in which the user signs in from now on. */
   method: string
-  /** Undefined: the account has no password afterwards, since nobody has proved to know it. */
+  /** It is undefined if the account has no password afterwards, since nobody has proved to know it. */
   passwordHash?: string | undefined
   username?: string | undefined
   caller: Caller
 }
 
-/** The rules of the links of one purpose. */
+/** These are the rules of the links of one purpose. */
 interface EntryRow {
   requireAccount(link: Link): Promise<UserRecord>
   findAsked(link: Link, user: UserRecord, isOwnSession: boolean): AskedFactor | undefined
-  /** Refuses what cannot be chosen in place of a password. */
+  /** Refuses a choice that cannot stand in place of a password. */
   requireConnectable?(link: Link, user: UserRecord, chosen: Connectable): void
   /** Uses the link up, and changes the account. */
   change(transaction: Transaction, change: EntryChange): Promise<void>
-  /** Whether a session may start, once the change is made. */
+  /** Tells whether a session may start, once the change is made. */
   isStillValid(link: Link, queries: Queries): Promise<boolean>
 }
 
@@ -61,14 +61,16 @@ export interface EntryTableDeps extends Pick<Ownership, 'enterInvited' | 'reclai
   unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
 }
 
-/** THE table of the links by which a user enters an account: what each changes and ends, and what it asks for first. */
+/**
+ * THE table of the links by which a user enters an account says what each changes and ends, and what it asks for first.
+ */
 export const createEntryTable = (deps: EntryTableDeps): Record<EntryPurpose, EntryRow> => ({
   reset: resetRow(deps),
   undo: undoRow(deps),
   invite: inviteRow(deps),
 })
 
-/** A new password. The first proof of an unverified address gives the account to the owner of the address. */
+/** Sets a new password. The first proof of an unverified address gives the account to the owner of the address. */
 const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: EntryTableDeps): EntryRow => {
   const changeAccount = async (transaction: Transaction, entry: EntryChange): Promise<void> => {
     const { user, link, isOwnSession, factor, passwordHash, method: signsInWith, caller } = entry
@@ -102,7 +104,10 @@ const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: Entry
   }
 }
 
-/** The address that the account had when the link was made. What was added since the change was asked for goes. */
+/**
+ * Puts back the address that the account had when the link was made. Everything that was added since the change was
+ * asked for goes.
+ */
 const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => ({
   requireAccount: ({ userId = '' }) => requireUserById(db, userId),
   findAsked: (link) => askedBy(link),
@@ -113,17 +118,17 @@ const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => 
       await lockUserToChange(transaction, userId)
       await links.use(transaction, link)
       await useFactor(transaction, findAsked, askedBy(link), factor)
-      // Before the change of address is made, this is the address that the account has.
+      // The account has this address before the change of address is made.
       const email = emailOfLink(link)
       const changes = { email, emailVerified: true, verifiedAtMs: Number(details.verifiedAt), passwordHash }
       await change(transaction, userId, changes, { by: 'undo', sinceMs: askedAtOf(link), signsInWith, caller })
     }),
 
-  // Not while the account is disabled.
+  // No session may start while the account is disabled.
   isStillValid: async ({ userId = '' }, queries) => (await lockUser(queries, userId))?.disabled === false,
 })
 
-/** An account that an operator has made, and that nobody has entered. It has no second factor yet. */
+/** Enters an account that an operator has made, and that nobody has entered. It has no second factor yet. */
 const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
   async requireAccount(link) {
     const user = await findUserById(db, link.userId ?? '')
@@ -139,7 +144,7 @@ const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
   },
 
   async change(transaction, { link, user: { id: userId }, passwordHash, username, caller }) {
-    // Before the link: whatever ends links locks the user first.
+    // The lock comes before the link: everything that ends links locks the user first.
     await lockUserToChange(transaction, userId)
     await links.use(transaction, link)
     const { emailLower } = link
@@ -151,10 +156,10 @@ const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
   isStillValid: async () => true,
 })
 
-/** Whether the link can have come by the account's mail alone. */
+/** Tells whether the link can have come by the account's mail alone. */
 const provesEmail = ({ details }: Link): boolean => details.provesEmail !== 'no'
 
-/** Whether the proof of an unverified address reclaims the account. */
+/** Tells whether the proof of an unverified address reclaims the account. */
 const canReclaim = (link: Link, isOwnSession: boolean): boolean => provesEmail(link) && !isOwnSession
 
 /** A link is good for the account as it was when it was made: with its address, and not disabled. */
@@ -163,5 +168,5 @@ const isAccountOf = (user: UserRecord | undefined, { emailLower }: Link): user i
 
 const askedAtOf = ({ details }: Link): number => Number(details.askedAt)
 
-/** Only what was there before the change was asked for. */
+/** A factor counts only if it was there before the change was asked for. */
 const askedBy = (link: Link): AskedFactor => ({ userId: link.userId ?? '', madeBeforeMs: askedAtOf(link) })

@@ -13,38 +13,45 @@ import type { EntryPurpose, Link } from './link.ts'
 import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 
 export interface LinkEntry {
-  /** Live when it was read. */
+  /** The link was live when it was read. */
   link: Link
-  /** The user signs in with this from now on. With an empty `username`, that of the account stays. */
+  /** The user signs in with this from now on. If `username` is empty, that of the account stays. */
   chosen: { password: string; username?: string | undefined } | Connectable
-  /** Whether the browser has a session of the account: then the proof of an unverified address is no take-over. */
+  /**
+   * It tells whether the browser has a session of the account: then the proof of an unverified address is no take-over.
+   */
   isOwnSession: boolean
-  /** The second factor that was proved, where the account has one. */
+  /** It is the second factor that was proved, if the account has one. */
   factor: ProvedFactor | undefined
   caller: Caller
 }
 
-/** An entry that was checked. Nothing was changed yet. */
+/** The entry was checked. Nothing was changed yet. */
 export interface CheckedEntry {
   grant: SignInGrant
-  /** Uses the link up, and changes the account; a `DeadLinkError` when another request was first. */
+  /** Uses the link up, and changes the account; it throws a `DeadLinkError` when another request was first. */
   apply: (transaction: Transaction) => Promise<void>
 }
 
-/** The way into an account by a link to a new password, a link that puts an address back, and an invitation. */
+/** Lets users into an account by a link to a new password, a link that puts an address back, or an invitation. */
 export interface Entries {
-  /** The account of a live link; a `DeadLinkError` when it is not the one any more that the link was made for. */
+  /**
+   * Finds the account of a live link; it throws a `DeadLinkError` when that is no longer the one that the link was made
+   * for.
+   */
   requireAccount(link: Link): Promise<UserRecord>
-  /** Finds the second factor that must be proved before anything changes; undefined: none is asked for. */
+  /**
+   * Finds the second factor that must be proved before anything changes; it resolves to undefined if none is asked for.
+   */
   findAsked(entered: Pick<LinkEntry, 'link' | 'isOwnSession'>): Promise<AskedFactor | undefined>
   /**
-   * Whether a link that puts an address back waits: the account is disabled. An operator may have disabled it because of
-   * a thief, who can have a link like this one, and only the operator can tell the two apart.
+   * Tells whether a link that puts an address back waits: the account is disabled. An operator may have disabled it
+   * because of a thief, who can have a link like this one, and only the operator can tell the two apart.
    */
   waits(link: Link): Promise<boolean>
   /**
-   * Checks and hashes a new password, or what is chosen in its place; `unprocessable` when it breaks a rule, `forbidden`
-   * for an invitation whose address the provider has not verified: then the link stays good.
+   * Checks and hashes a new password, or checks the choice in its place. It throws `unprocessable` when it breaks a
+   * rule, and `forbidden` for an invitation whose address the provider has not verified: then the link stays good.
    */
   check(entry: LinkEntry): Promise<CheckedEntry>
 }

@@ -24,7 +24,7 @@ export interface FirstFactorMessageDeps {
   limits: MailLimits
 }
 
-/** The message that comes before the first second factor or passkey of an account. */
+/** Writes the message that comes before the first second factor or passkey of an account. */
 export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }: FirstFactorMessageDeps) => {
   /** The message goes to the address that the account had 72 hours ago, if it was proved. */
   const addressOf = async (queries: Queries, { id, email, emailLower }: UserRecord): Promise<string> => {
@@ -35,7 +35,7 @@ export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }
   return {
     addressOf,
 
-    /** Past the limits, nothing is sent. */
+    /** Nothing is sent past the limits. */
     async write(transaction: Transaction, user: UserRecord, browser: AskingBrowser): Promise<void> {
       const { id: userId, email, emailLower, emailVerifiedAtMs } = user
       const to = await addressOf(transaction, user)
@@ -64,39 +64,40 @@ const HOUR_MS = 3_600_000
 
 /** A thief who is new is found out by then: the owner was told of the sign-in from a new browser. */
 const KNOWN_AFTER_MS = 72 * HOUR_MS
-/** How long a link that was followed counts: time enough to set something up. */
+/** A link that was followed counts for this long: the time is enough to set something up. */
 const PROVED_MS = HOUR_MS / 2
 
 /** Queries run in a transaction or outside. */
 export type FirstFactorQueries = Queries
 
-/** The secrets that a browser holds in its cookies. */
+/** A browser holds these secrets in its cookies. */
 export interface ProvingBrowser {
   /** Accounts know the browser by this secret. */
   device: string | undefined
-  /** Recognises the browser as the one that has asked for a link. */
+  /** It recognises the browser as the one that has asked for a link. */
   link: string | undefined
-  /** Whether the user has just come by another link to the address of the account. */
+  /** It tells whether the user has just come by another link to the address of the account. */
   cameByMail?: boolean
 }
 
 /**
- * The first passkey or second factor of an account. The user who sets it up decides who gets into the account from then
- * on, and a thief of the password is not to be that user: so in a browser that the account has not known for long, a link
- * to its address must have been followed: to that of 72 hours ago, since such a thief could change it first.
+ * Guards the first passkey or second factor of an account. The user who sets it up decides who gets into the account
+ * from then on, and a thief of the password must not be that user. A browser that the account has not known for long
+ * must therefore have followed a link to its address: to that of 72 hours ago, since such a thief could change it
+ * first.
  */
 export interface FirstFactor {
-  /** Whether one may be set up here and now; true for any that is not the first. */
+  /** Tells whether one may be set up here and now; it is true for any that is not the first. */
   isAllowed(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<boolean>
-  /** `forbidden` with reason `mail_first` unless it is allowed. Every set-up calls it in its transaction. */
+  /** Throws `forbidden` with reason `mail_first` unless it is allowed. Every set-up calls it in its transaction. */
   require(userId: string, browser: ProvingBrowser, queries?: Queries): Promise<void>
   /** Finds the address that the link goes to. */
   findAddress(userId: string): Promise<string | undefined>
-  /** Sends the link. Past the limits, nothing is sent. */
+  /** Sends the link. Nothing is sent past the limits. */
   send(userId: string, browser: AskingBrowser): Promise<void>
   /**
    * Uses the link up, in the browser that has asked for it; the address that it went to is verified then, if it is that
-   * of the account. A `DeadLinkError` when it is no longer good, or the account has another address by now.
+   * of the account. It throws a `DeadLinkError` when it is no longer good, or the account has another address by now.
    */
   prove(link: Link, caller: Caller): Promise<void>
 }
@@ -104,7 +105,7 @@ export interface FirstFactor {
 export interface FirstFactorDeps extends FirstFactorMessageDeps {
   db: Database
   markVerified: Ownership['markVerified']
-  /** Whether the account has a second factor or a passkey that the settings allow. */
+  /** It tells whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>
 }
 
@@ -129,7 +130,7 @@ export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
   const isAllowed = async (userId: string, browser: ProvingBrowser, queries: Queries = db): Promise<boolean> => {
     if (!mail.isOn) return true
     const user = await findUserById(queries, userId)
-    // In a new account there is nothing yet that a thief would be kept from.
+    // A new account holds nothing yet that a thief would be kept from.
     if (!user || clock.now() - user.createdAtMs < KNOWN_AFTER_MS) return true
     return (
       (browser.cameByMail && (await message.addressOf(queries, user)) === user.email) ||

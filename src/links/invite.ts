@@ -17,25 +17,25 @@ import type { Users } from '../accounts/accounts.ts'
 import type { Links } from './issued-links.ts'
 import { requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
 
-/** Whom an operator invites. */
+/** An operator invites this user. */
 export interface NewInvitation {
   email: string
-  /** Made from the email when left out. */
+  /** It is made from the email when left out. */
   username?: string | undefined
-  /** The user keeps them. Left out for an account that was invited before: its roles stay. */
+  /** The user keeps them. They are left out for an account that was invited before: its roles stay. */
   roles?: string[] | undefined
-  /** Whether the link is sent by mail. */
+  /** It tells whether the link is sent by mail. */
   isMailed: boolean
 }
 
-/** The same, checked. */
+/** It is the same, checked. */
 export interface CheckedInvitation {
   email: Email
   username: string | undefined
   roles: string[] | undefined
 }
 
-/** `unprocessable` for each field that breaks a rule. */
+/** Throws `unprocessable` for each field that breaks a rule. */
 export const requireInvitation = ({ email, username, roles }: NewInvitation): CheckedInvitation =>
   checkAll({
     email: () => requireEmail(email),
@@ -45,19 +45,20 @@ export const requireInvitation = ({ email, username, roles }: NewInvitation): Ch
 
 /** Operators invite users. */
 export interface Invite {
-  /** `unprocessable` for a bad field, `conflict` for an account that cannot be invited. */
+  /** Throws `unprocessable` for a bad field, and `conflict` for an account that cannot be invited. */
   invite(invitation: NewInvitation): Promise<Invited>
   /**
-   * A link for an account that an operator has made, in the transaction of the caller; not mailed. The user of the link
-   * goes on to `returnTo`. `conflict` for an account that anybody has entered, and for a disabled one.
+   * Makes a link for an account that an operator has made, in the transaction of the caller; it is not mailed. The user
+   * of the link goes on to `returnTo`. It throws `conflict` for an account that anybody has entered, and for a disabled
+   * one.
    */
   inviteIn(transaction: Transaction, userId: string, returnTo: string | undefined, caller: Caller): Promise<Invited>
 }
 
-/** An account that waits for its user. */
+/** The account waits for its user. */
 interface Invited {
   userId: string
-  /** The whole address of the link. */
+  /** It is the whole address of the link. */
   url: string
   expiresAtMs: number
 }
@@ -71,19 +72,19 @@ export interface InviteDeps {
   links: Links
   makeInvited: Ownership['makeInvited']
   recordEvent: RecordEvent
-  /** `SVC_INVITE_TTL` */
+  /** It is the setting `SVC_INVITE_TTL`. */
   lifetimeMs: number
 }
 
 type Account = Pick<UserRecord, 'id' | 'emailLower'>
 
-/** How often a signup with the same address at the same moment may get in the way. */
+/** A signup with the same address at the same moment may get in the way this often. */
 const MAX_TRIES = 3
 
 /**
  * Makes an account for the owner of an address, and a link by which they enter it. An account that was invited before
  * and not entered yet gets one more link. One that a user made with this address, and never proved it, becomes the
- * invited account: nothing of that user lets them back in. `conflict` for any other account.
+ * invited account: nothing of that user lets them back in. It throws `conflict` for any other account.
  */
 export const createInvite = (deps: InviteDeps): Invite => {
   const { db, clock, baseUrl, mail, links, recordEvent, lifetimeMs } = deps
@@ -153,7 +154,7 @@ export const createInvite = (deps: InviteDeps): Invite => {
   }
 }
 
-/** The same refusal as for a signup that was first: the next try finds what there is now. */
+/** It is the same refusal as for a signup that was first: the next try finds the account that there is now. */
 const accountChanged = (): AppError =>
   new AppError('conflict', 'The account has changed at this moment: try again.', { reason: 'email_taken' })
 

@@ -15,10 +15,10 @@ import {
   isLinkLive,
 } from './link-store.ts'
 
-/** Live links for one account and purpose; the oldest gives way. */
+/** One account has at most this many live links for a purpose; the oldest gives way. */
 const MAX_LIVE = 5
 
-/** How long a link that is over is remembered, so that a page can say what became of it. */
+/** A link that is over is remembered for this long, so that a page can say what became of it. */
 const REMEMBERED_MS = 7 * 24 * 3_600_000
 
 const CLEANUP_BATCH = 500
@@ -26,33 +26,36 @@ const CLEANUP_BATCH = 500
 type NewLink = Pick<Link, 'purpose' | 'userId' | 'emailLower'> & {
   details?: Link['details']
   lifetimeMs: number
-  /** When it counts as made, where the clock of this process is behind that. */
+  /** The link counts as made at this time if the clock of this process is behind it. */
   createdAtMs?: number
 }
 
 /**
- * Links that prove something: who follows one has read the mail that it came in, or got it from an operator. A `GET`
- * never uses one up, since mail scanners follow links.
+ * Makes links that prove something: a user who follows one has read the mail that it came in, or got it from an
+ * operator. A `GET` never uses one up, since mail scanners follow links.
  */
 export interface Links {
   /** Makes a link in the transaction that causes it. The token is stored nowhere, and is gone after this call. */
   create(transaction: Transaction, newLink: NewLink): Promise<{ link: Link; token: string }>
   /**
-   * The live link of a token, without using it up; a `DeadLinkError` when there is none. A token that is good for
-   * another purpose is unknown.
+   * Finds the live link of a token, without using it up; it throws a `DeadLinkError` when there is none. A token that
+   * is good for another purpose is unknown.
    */
   require(purposes: readonly [LinkPurpose, ...LinkPurpose[]], token: string): Promise<Link>
-  /** Uses a link up; a `DeadLinkError` when another request has, or it was ended or has expired since it was read. */
+  /**
+   * Uses a link up; it throws a `DeadLinkError` when another request has, or it was ended or has expired since it was
+   * read.
+   */
   use(transaction: Transaction, link: Link): Promise<void>
-  /** Ends the live links of one purpose, since a newer one takes their place. Resolves to how many there were. */
+  /** Ends the live links of one purpose, since a newer one takes their place. It resolves to how many there were. */
   replace(transaction: Transaction, which: Pick<Link, 'purpose' | 'userId' | 'emailLower'>): Promise<number>
   /**
-   * Ends the links of a user; those that undo a change of address only where they were made at `undoSinceMs` or later.
-   * Others may take the addresses that can no longer be put back. `keepsNotMe`: those of notices stay.
+   * Ends the links of a user. Links that undo a change of address end only if they were made at `undoSinceMs` or later.
+   * Others may take the addresses that can no longer be put back. `keepsNotMe` keeps the links of notices.
    */
   endAll(transaction: Transaction, userId: string, undoSinceMs: number | undefined, keepsNotMe?: boolean): Promise<void>
   isLive(id: string, db?: Queries): Promise<boolean>
-  /** Cleanup: deletes links that have been over for a week; resolves to how many. */
+  /** Deletes links that have been over for a week, for cleanup; it resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
 }
 

@@ -27,7 +27,7 @@ export const insertLink = (db: Queries, link: Link, tokenHash: string): Promise<
     expires_at: link.expiresAtMs,
   })
 
-/** A link in any state. */
+/** Finds a link in any state. */
 export const findLink = async (
   db: Queries,
   tokenHash: string,
@@ -36,11 +36,11 @@ export const findLink = async (
   return row && { link: toLink(row), endedBy: row.ended_by ?? undefined }
 }
 
-/** Why a link is over that is no longer live; undefined when its time is over. */
+/** Finds why a link is over that is no longer live; it resolves to undefined when its time is over. */
 export const findLinkEnd = async (db: Queries, id: string): Promise<LinkEnd | undefined> =>
   (await db.get<Pick<LinkRow, 'ended_by'>>('SELECT ended_by FROM links WHERE id = ?', id))?.ended_by ?? undefined
 
-/** Live links of one purpose, the newest first. A signup that waits has no user, and is found by its address. */
+/** Finds live links of one purpose, the newest first. A signup that waits has no user, and is found by its address. */
 export const findLiveLinks = async (
   db: Queries,
   { purpose, userId, emailLower }: Pick<Link, 'purpose' | 'userId' | 'emailLower'>,
@@ -57,7 +57,7 @@ export const findLiveLinks = async (
   return rows.map(toLink)
 }
 
-/** 0 when the link is no longer live: it was used by another request, ended or expired. */
+/** It resolves to 0 when the link is no longer live: another request has used it, or it has ended or expired. */
 export const endLink = (db: Queries, id: string, endedBy: LinkEnd, nowMs: number): Promise<number> =>
   db.run(
     'UPDATE links SET ended_at = ?, ended_by = ? WHERE id = ? AND ended_at IS NULL AND expires_at > ?',
@@ -68,8 +68,8 @@ export const endLink = (db: Queries, id: string, endedBy: LinkEnd, nowMs: number
   )
 
 /**
- * Ends the links of a user, but for those of the kept purposes; those that undo a change of address only where they were
- * made at `undoSinceMs` or later. Undefined: none of these.
+ * Ends the links of a user, but for those of the kept purposes. Links that undo a change of address end only if they
+ * were made at `undoSinceMs` or later; none of them ends if it is undefined.
  */
 export const endLinksOfUser = (
   db: Queries,
@@ -86,7 +86,7 @@ export const endLinksOfUser = (
     ...which.kept,
   )
 
-/** Whether a link of one purpose, which this browser has asked for, was used at `sinceMs` or later. */
+/** Tells whether a link of one purpose, which this browser has asked for, was used at `sinceMs` or later. */
 export const hasUsedLink = async (
   db: Queries,
   which: { userId: string; purpose: LinkPurpose; browser: string; sinceMs: number },
@@ -109,7 +109,7 @@ export const shortenUndoLinks = (db: Queries, userId: string, untilMs: number): 
     untilMs,
   )
 
-/** Whether a message with this link is still worth sending. */
+/** Tells whether a message with this link is still worth sending. */
 export const isLinkLive = async (db: Queries, id: string, nowMs: number): Promise<boolean> =>
   (await db.get(
     'SELECT id FROM links WHERE id = ? AND ended_at IS NULL AND expires_at > COALESCE(server_time(), ?)',
@@ -117,7 +117,7 @@ export const isLinkLive = async (db: Queries, id: string, nowMs: number): Promis
     nowMs,
   )) !== undefined
 
-/** Cleanup: deletes at most `limit` links that expired before a time; resolves to how many. */
+/** Deletes at most `limit` links that expired before a time, for cleanup; it resolves to how many. */
 export const deleteLinksExpiredBefore = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
   db.run(
     'DELETE FROM links WHERE id IN (SELECT id FROM links WHERE expires_at < ? ORDER BY expires_at LIMIT ?)',

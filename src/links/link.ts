@@ -13,39 +13,39 @@ export type LinkPurpose =
   | 'first_factor'
   | NotMePurpose
 
-/** "This wasn't me", by what the notice is about; `not_me` is about a provider. */
+/** Links that say "This wasn't me" have a purpose for each kind of notice; `not_me` is about a provider. */
 export const NOT_ME_PURPOSES = ['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const
 export type NotMePurpose = (typeof NOT_ME_PURPOSES)[number]
 
-/** The links by which a user enters an account, and chooses what they sign in with from now on. */
+/** A user enters an account by these links, and chooses what they sign in with from now on. */
 const ENTRY_PURPOSES = ['reset', 'undo', 'invite'] as const satisfies LinkPurpose[]
 export type EntryPurpose = (typeof ENTRY_PURPOSES)[number]
 
 export const isEntryPurpose = (text: string | undefined): text is EntryPurpose =>
   ENTRY_PURPOSES.some((purpose) => purpose === text)
 
-/** The event in the log of a user who has entered by a link. */
+/** The log of a user who has entered by a link has this event. */
 export const ENTRY_EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const
 
-/** Why a link is no longer good: it was used, a newer one took its place, or an event ended it. */
+/** It says why a link is no longer good: it was used, a newer one took its place, or an event ended it. */
 export type LinkEnd = 'used' | 'replaced' | 'ended'
 
-/** A link that was handed out. Times in milliseconds since 1970. */
+/** The link was handed out. Times are in milliseconds since 1970. */
 export interface Link {
-  /** UUID of version 7, so that ids are in order of creation. */
+  /** It is a UUID of version 7, so that ids are in order of creation. */
   id: string
   purpose: LinkPurpose
-  /** Undefined for a signup that waits for its confirmation. */
+  /** It is undefined for a signup that waits for its confirmation. */
   userId: string | undefined
-  /** The address that the link is about, in the form that is compared. */
+  /** The link is about this address, in the form that is compared. */
   emailLower: string
-  /** The values that the purpose needs. */
+  /** The purpose needs these values. */
   details: Record<string, string | undefined>
   createdAtMs: number
   expiresAtMs: number
 }
 
-/** The address that a link is about, as it was entered. */
+/** Gives the address that a link is about, as it was entered. */
 export const emailOfLink = ({ details }: Link): Email => {
   const email = readEmail(details.email ?? '')
   if (!email) throw new TypeError('The link names no address')

@@ -17,12 +17,12 @@ import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 import type { ResetLinks, ResetLinksDeps } from './reset-links.ts'
 import { createVerification, type Verification, type VerificationDeps } from './verification.ts'
 
-/** Links in messages: ways back into an account, and proofs of an address. */
+/** Links in messages are ways back into an account, and proofs of an address. */
 export interface Recovery {
   links: Links
   limits: MailLimits
   entry: Entries
-  /** Whether the user of a link may choose a provider or a passkey in place of a password. */
+  /** Tells whether the user of a link may choose a provider or a passkey in place of a password. */
   takesConnectable(purpose: EntryPurpose): boolean
   reset: ResetLinks
   notMe: NotMe
@@ -31,15 +31,15 @@ export interface Recovery {
   firstFactor: FirstFactor
   verification: Verification
   pendingSignups: PendingSignups
-  /** Uses up a second factor that was proved, where the rest of the work comes later. */
+  /** Uses up a second factor that was proved, if the rest of the work comes later. */
   useFactor(asked: AskedFactor, proved: ProvedFactor): Promise<void>
-  /** How long a browser is remembered that has asked for a link, in milliseconds: longer than the link is good. */
+  /** A browser that has asked for a link is remembered for this many milliseconds: longer than the link is good. */
   askingBrowserMs: number
   emailChangeRequests: EmailChangeRequests
   emailChanges: EmailChanges
   /**
-   * Makes the message that was asked for, in the background: what it looks up takes no time of the response. Undefined
-   * when there is nothing to send.
+   * Makes the message that was asked for, in the background: its look-ups take no time of the response. It resolves to
+   * undefined when there is nothing to send.
    */
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
 }
@@ -56,9 +56,12 @@ type SubjectDeps = ResetLinksDeps &
   InviteDeps
 
 interface RecoveryDeps extends Omit<SubjectDeps, 'lifetimeMs' | 'resetLifetimeMs' | 'undoLinks'> {
-  /** How long links are good, in milliseconds. */
+  /** Links are good for this long, in milliseconds. */
   lifetimes: { resetMs: number; verifyMs: number; inviteMs: number }
-  /** Whether users have passwords: then links to a new password, and those that undo a change, are for a new one. */
+  /**
+   * It tells whether users have passwords: then links to a new password, and those that undo a change, are for a new
+   * one.
+   */
   acceptsPasswords: boolean
 }
 

@@ -13,15 +13,15 @@ const DAY_MS = 24 * 3_600_000
 /** The owner of an account is told when someone has tried too many passwords for it. */
 export interface LoginLimit {
   /**
-   * Notes that the limit was reached for an address, whether or not it has an account: what this looks up takes no time
-   * of the response. Once a day for an address.
+   * Notes that the limit was reached for an address, even if it has no account: the look-up takes no time of the
+   * response. It does so once a day for an address.
    */
   reached(emailLower: string, logins: LimitedLoginsOfAccount, device: NonNullable<Caller['device']>): Promise<void>
-  /** In the background: writes the notice where there is an account. */
+  /** Writes the notice in the background, if there is an account. */
   prepare(transaction: Transaction, request: MailRequest): Promise<undefined>
 }
 
-/** For how long this process remembers that the limit was reached: a flood of refused tries asks the database once. */
+/** This process remembers for this long that the limit was reached: a flood of refused tries asks the database once. */
 const REMEMBERED_MS = 15 * 60_000
 const REMEMBERED_ADDRESSES = 10_000
 

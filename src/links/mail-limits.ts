@@ -8,33 +8,39 @@ import type { LinkPurpose } from './link.ts'
 
 interface Request {
   purpose: LinkPurpose
-  /** The address that the message would go to, in the form that is compared. */
+  /** The message would go to this address, in the form that is compared. */
   emailLower?: string | undefined
-  /** The network of the request, where nobody has proved to have the account that the message goes to. */
+  /** It is the network of the request, if nobody has proved to have the account that the message goes to. */
   network?: string | undefined
-  /** The account that asks, where the user is signed in. */
+  /** It is the account that asks, if the user is signed in. */
   userId?: string | undefined
 }
 
-/** Limits on messages, counted in the database, the same for all processes. Beyond them nothing is sent. */
+/** These limits on messages are counted in the database, the same for all processes. Beyond them nothing is sent. */
 export interface MailLimits {
-  /** Counts a request, whether or not a message results; false when there were too many. */
+  /** Counts a request, even if no message results; it resolves to false when there were too many. */
   mayAsk(transaction: Transaction, request: Request): Promise<boolean>
-  /** Counts a message that was asked for, to an address without a verified account; false when there were too many today. */
+  /**
+   * Counts a message that was asked for, to an address without a verified account. It resolves to false when there were
+   * too many today.
+   */
   mayMailUnverified(transaction: Transaction, purpose: LinkPurpose, emailLower: string): Promise<boolean>
-  /** Counts a notice to an address that nobody has proved; false when there were too many, one of this kind too. */
+  /**
+   * Counts a notice to an address that nobody has proved. It resolves to false when there were too many, in all or of
+   * this kind.
+   */
   mayNotifyUnverified(transaction: Transaction, kind: Notice['kind'], emailLower: string): Promise<boolean>
-  /** Counts a notice of a sign-in from a new browser; false when there were too many. */
+  /** Counts a notice of a sign-in from a new browser; it resolves to false when there were too many. */
   mayNotifyOfBrowser(transaction: Transaction, emailLower: string): Promise<boolean>
-  /** Counts a notice that the limit of failed logins was reached; false when there was one today. */
+  /** Counts a notice that the limit of failed logins was reached; it resolves to false when there was one today. */
   mayTellOfLoginLimit(transaction: Transaction, emailLower: string): Promise<boolean>
 }
 
 interface MailLimitsDeps {
   clock: Clock
-  /** `SVC_RATE_LIMIT`. */
+  /** It is the setting `SVC_RATE_LIMIT`. */
   enabled: boolean
-  /** Stands for an email in the database: strangers type it, and it may belong to anybody. */
+  /** It stands for an email in the database: strangers type it, and it may belong to anybody. */
   accountOf: (emailLower: string) => string
 }
 

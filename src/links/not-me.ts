@@ -19,29 +19,33 @@ import { DeadLinkError, type Link } from './link.ts'
 
 /** The page of a link asks for these. */
 export interface NotMeForm {
-  /** A new password in the same step. Otherwise the next page asks for what the user signs in with. */
+  /** The form takes a new password in the same step. Otherwise the next page asks for the new way to sign in. */
   setsPassword: boolean
-  /** This step asks for a second factor of this account; undefined: the next page asks for what is left. */
+  /**
+   * This step asks for a second factor of this account; if it is undefined, the next page asks for the factors that are
+   * left.
+   */
   asked: AskedFactor | undefined
 }
 
-/** "This wasn't me": the user says so about what they were told of: a browser, a provider, a passkey, a second factor. */
+/** The user says "This wasn't me" about a notice of a browser, a provider, a passkey or a second factor. */
 export interface NotMe {
-  /** The account of a live link. */
+  /** Finds the account of a live link. */
   requireAccount(link: Link): Promise<UserRecord>
-  /** Says what the form of a link takes; `hasPassword`: whether the user can sign in with a password. */
+  /** Says which fields the form of a link takes; `hasPassword` tells whether the user can sign in with a password. */
   findForm(link: Link, hasPassword: boolean): Promise<NotMeForm>
   /**
-   * With a new password in the same step: until there is one, a thief who knows the old one could sign in again.
-   * `unprocessable` when it breaks a rule, and the link stays good.
+   * Checks an entry with a new password in the same step: until there is one, a thief who knows the old one could sign
+   * in again. It throws `unprocessable` when it breaks a rule, and the link stays good.
    */
   check(
     entered: { link: Link; password: string; factor: ProvedFactor | undefined },
     caller: Caller,
   ): Promise<CheckedEntry>
   /**
-   * Where the form takes no new password: removes what was added, ends every session, and the password if there is one;
-   * a `DeadLinkError` when another request was first. Resolves to the token of a new link, by which the user gets in.
+   * Serves a form that takes no new password. It removes everything that was added, and ends every session, and the
+   * password if there is one. It throws a `DeadLinkError` when another request was first. It resolves to the token of a
+   * new link, by which the user gets in.
    */
   confirm(link: Link, factor: ProvedFactor | undefined, caller: Caller): Promise<string>
 }
@@ -59,7 +63,7 @@ export interface NotMeDeps {
   recordEvent: RecordEvent
   /** Lets logins of the account begin to count from zero. */
   unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
-  /** How long the new link lives. */
+  /** The new link lives for this long. */
   resetLifetimeMs: number
 }
 
@@ -71,9 +75,10 @@ interface Disowned {
 }
 
 /**
- * Where the app or passkey that goes is the last, recovery codes from before are all that keeps a thief of the mailbox
- * out. Another one that is left is asked for, unless the account had none at all before what the notice told of: what is
- * left may be the thief's then, and must not keep the owner from throwing them out. The next page asks for it.
+ * The form asks for recovery codes from before if the app or passkey that goes is the last: they are all that keeps a
+ * thief of the mailbox out. It asks for another factor that is left, unless the account had none at all before the
+ * event that the notice told about: then the factor may be the thief's, and must not keep the owner from throwing them
+ * out. The next page asks for it.
  */
 const createForm =
   ({ db, findAsked }: Pick<NotMeDeps, 'db' | 'findAsked'>) =>
@@ -90,10 +95,10 @@ const createForm =
     return { setsPassword: true, asked: { userId, without } }
   }
 
-/** The reason in records. */
+/** Records name this reason. */
 const NOT_ME = 'not_me'
 
-/** Removes what the notice of a link named, and tells the user. */
+/** Removes the factor or connection that the notice of a link named, and tells the user. */
 const createRemoval = ({ clock, notify, recordEvent }: Pick<NotMeDeps, 'clock' | 'notify' | 'recordEvent'>) => {
   const removeProvider = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
     const { identityId, provider } = details
@@ -117,7 +122,7 @@ const createRemoval = ({ clock, notify, recordEvent }: Pick<NotMeDeps, 'clock' |
 
   const removeSecondFactor = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
     if (details.setUpAt === undefined) return
-    // With recovery codes alone, there is no app any longer that the user could be told of.
+    // An account with recovery codes alone has no app any longer that the user could be told about.
     const since = { userId, sinceMs: Number(details.setUpAt), nowMs: clock.now() }
     if (!(await deleteCodesSince(transaction, since)).codes) return
     await recordEvent(transaction, { type: 'second_factor.removed', userId, details: { reason: NOT_ME } }, caller)
@@ -149,9 +154,10 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
     await links.use(transaction, link)
     const user = await requireAccount(link, transaction)
     const form = await findForm(link, setsPassword, transaction)
-    // One that was added since the form was read is asked for as any other.
+    // A factor that was added since the form was read is asked for as any other.
     const asked: AskedFactor | undefined = setsPassword && !form.setsPassword ? { userId } : form.asked
-    // Recovery codes from before go with the last factor. Otherwise what goes has gone first, and proves nothing.
+    // Recovery codes from before go with the last factor. Otherwise the removed factor has gone first, and proves
+    // nothing.
     const isAskedBefore = asked?.madeBeforeMs !== undefined
     if (asked && isAskedBefore) await useFactor(transaction, findAsked, asked, factor)
     await remove(transaction, link, caller)

@@ -12,10 +12,10 @@ import type { Links } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { knownDevice } from '../lib/device.ts'
 
-/** How long svc tries to tell a user what happened. */
+/** svc tries for this long to tell a user what happened. */
 export const NOTICE_LIFETIME_MS = 24 * 3_600_000
 
-/** A message tells who did something, and from which address. Without a device, an operator did it. */
+/** A message tells who did something, and from which address. If there is no device, an operator did it. */
 export const noticeContextOf = (email: string, occurredAtMs: number, device: Caller['device']): NoticeContext => ({
   email,
   occurredAtMs,
@@ -23,7 +23,7 @@ export const noticeContextOf = (email: string, occurredAtMs: number, device: Cal
   ...(device && { device: knownDevice(device.userAgent), address: device.address }),
 })
 
-/** How long "This wasn't me" is good. */
+/** The link "This wasn't me" is good for this long. */
 const NOT_ME_LIFETIME_MS = 72 * 3_600_000
 
 interface NoticesDeps {
@@ -32,11 +32,11 @@ interface NoticesDeps {
   links: Links
   limits: MailLimits
   baseUrl: string
-  /** `SVC_MAIL_NOTICES`: whether users are told about sign-ins from new browsers. */
+  /** It tells whether users are told about sign-ins from new browsers (`SVC_MAIL_NOTICES`). */
   tellsOfNewBrowsers: boolean
-  /** `SVC_USERNAMES`: whether users see their usernames. */
+  /** It tells whether users see their usernames (`SVC_USERNAMES`). */
   usernames: boolean
-  /** Whether an account has an app, a passkey or a recovery code that was made before a time. */
+  /** It tells whether an account has an app, a passkey or a recovery code that was made before a time. */
   hadFactor: (queries: Queries, userId: string, beforeMs: number) => Promise<boolean>
 }
 
@@ -44,7 +44,10 @@ interface NoticesDeps {
 export const createNotify = (deps: NoticesDeps): Notify => {
   const { clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames, hadFactor } = deps
 
-  /** Whether the limits allow another message to the address of the account. Those of new browsers have their own. */
+  /**
+   * Tells whether the limits allow another message to the address of the account. Notices of new browsers have their
+   * own.
+   */
   const mayMail = async (transaction: Transaction, kind: Notice['kind'], user: UserRecord): Promise<boolean> =>
     user.emailVerifiedAtMs !== undefined ||
     kind === 'new_browser' ||
@@ -54,8 +57,9 @@ export const createNotify = (deps: NoticesDeps): Notify => {
     kind === 'new_browser' && !(tellsOfNewBrowsers && (await limits.mayNotifyOfBrowser(transaction, emailLower)))
 
   /**
-   * The link that removes what was added. Each kind of thing has a purpose of its own: an attacker could otherwise end
-   * the link about their second factor by adding five passkeys. `beforeMs`: what was made since may be theirs.
+   * Makes the link that removes an added factor or connection. Each kind has a purpose of its own: an attacker could
+   * otherwise end the link about their second factor by adding five passkeys. Anything that was made since `beforeMs`
+   * may be theirs.
    */
   const createNotMe = async (
     transaction: Transaction,
@@ -99,7 +103,7 @@ export const createNotify = (deps: NoticesDeps): Notify => {
     const nowMs = clock.now()
     const notice = await toMessage(transaction, given, user)
     const message = { ...notice, ...noticeContextOf(user.email, nowMs, userDeviceOf(caller)) }
-    // Without the link, whose end does not end the message: the user must learn of it in any case.
+    // The link is left out, since its end does not end the message: the user must learn of it in any case.
     const rest = { userId, expiresAtMs: nowMs + NOTICE_LIFETIME_MS }
     if (await mayMail(transaction, given.kind, user))
       await mail.write(transaction, { ...rest, to: user.email, message })
@@ -112,7 +116,7 @@ export const createNotify = (deps: NoticesDeps): Notify => {
 }
 
 /**
- * Where copies of notices go. An address that an operator has left may be a thief's: what it gets has no link that works,
+ * Finds where copies of notices go. An address that an operator has left may be a thief's: it gets no link that works,
  * but for that which undoes the change.
  */
 const findCopies = async (transaction: Transaction, userId: string, nowMs: number) => {

@@ -1,13 +1,13 @@
 import { columnsOf, insertRow, type Queries, type TableRow } from '../storage/database.ts'
 
-/** A signup that waits until its link is followed. */
+/** The signup waits until its link is followed. */
 export interface PendingSignup {
-  /** UUID of version 7 */
+  /** It is a UUID of version 7. */
   id: string
   linkId: string
   email: string
   emailLower: string
-  /** Undefined: made from the email. */
+  /** If it is undefined, it is made from the email. */
   username: string | undefined
   passwordHash: string
   createdAtMs: number
@@ -45,7 +45,7 @@ export const findPendingSignup = async (db: Queries, linkId: string): Promise<Pe
 export const deletePendingSignups = (db: Queries, emailLower: string): Promise<number> =>
   db.run('DELETE FROM pending_signups WHERE email_lower = ?', emailLower)
 
-/** Cleanup: deletes at most `limit` signups whose link is over; resolves to how many. */
+/** Deletes at most `limit` signups whose link is over, for cleanup; it resolves to how many. */
 export const deleteDeadPendingSignups = (db: Queries, nowMs: number, limit: number): Promise<number> =>
   db.run(
     `DELETE FROM pending_signups WHERE id IN (

@@ -33,7 +33,7 @@ interface NewSignupLink {
   userAgent: string
 }
 
-/** The request for a message about a signup. Its details are sealed: they hold the token. */
+/** Makes the request for a message about a signup. Its details are sealed: they hold the token. */
 const signupRequest = ({ to, link, token, userAgent }: NewSignupLink): MailRequest => ({
   purpose: 'signup',
   to,
@@ -54,8 +54,8 @@ interface SignupMessageDeps {
 }
 
 /**
- * The message for a signup: the link, or to an address that has an account, one that says so. Undefined where a newer
- * link has replaced this one.
+ * Prepares the message for a signup: the link, or for an address that has an account, a message that says so. It
+ * resolves to undefined if a newer link has replaced this one.
  */
 const prepareSignupMessage = async (
   { clock, baseUrl, links }: SignupMessageDeps,
@@ -80,29 +80,32 @@ const prepareSignupMessage = async (
 /** The page of a confirmation brings these fields. */
 interface Confirmation {
   link: Link
-  /** The password that the user chooses; undefined in the browser that signed up, whose password counts. */
+  /** The user chooses this password; it is undefined in the browser that signed up, whose password counts. */
   password: string | undefined
-  /** Replaces that of the signup, which was taken since, or typed in another browser. An empty one is made from the email. */
+  /**
+   * It replaces that of the signup, which was taken since, or typed in another browser. An empty one is made from the
+   * email.
+   */
   username: string | undefined
 }
 
-/** Signups with `SVC_EMAIL_VERIFICATION=required`: there is no account before the link was followed. */
+/** Handles signups with `SVC_EMAIL_VERIFICATION=required`: there is no account before the link was followed. */
 export interface PendingSignups {
   /**
    * Keeps a signup until its link is followed. The account that may have the address is not looked up, so that the
    * response takes the same time for every address. Past the limits nothing is kept.
    */
   ask(signup: CheckedSignup, browser: AskingBrowser): Promise<void>
-  /** In the background: the link, or to an address that has an account, a message that says so. */
+  /** Makes the message in the background: the link, or for an address that has an account, a message that says so. */
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
-  /** The signup of a live link; a `DeadLinkError` when it is gone. */
+  /** Finds the signup of a live link; it throws a `DeadLinkError` when it is gone. */
   require(link: Link): Promise<PendingSignup>
   /**
-   * Makes the account. `conflict` for a taken username or email, `unprocessable` for a bad field: then the link stays
-   * good. A `DeadLinkError` when another request was first.
+   * Makes the account. It throws `conflict` for a taken username or email, and `unprocessable` for a bad field: then
+   * the link stays good. It throws a `DeadLinkError` when another request was first.
    */
   confirm(confirmation: Confirmation, caller: Caller): Promise<SignInGrant>
-  /** Cleanup: deletes signups whose link is over; resolves to how many. */
+  /** Deletes signups whose link is over, for cleanup; it resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
 }
 
@@ -135,7 +138,8 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
       db.inTransaction(async (transaction) => {
         const which = { purpose: 'signup' as const, userId: undefined, emailLower: email.lower }
         if (!(await limits.mayAsk(transaction, { ...which, network }))) return
-        // Counted before there is a link, which would take the place of one that was sent; alike for every address.
+        // The message is counted before there is a link, which would take the place of one that was sent; all addresses
+        // are alike.
         if (!(await limits.mayMailUnverified(transaction, 'signup', email.lower))) return
         const details = { browser: hash, returnTo }
         const { link, token } = await links.create(transaction, { ...which, details, lifetimeMs })
@@ -159,7 +163,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
       const { link } = confirmation
       const signup = await checkConfirmation(deps, await requirePending(link), confirmation, caller)
       const first = async (transaction: Transaction): Promise<void> => {
-        // First: of two requests at once, the second waits here, and then finds that the link was used.
+        // This comes first: of two requests at once, the second waits here, and then finds that the link was used.
         await links.use(transaction, link)
         await links.replace(transaction, link)
         await deletePendingSignups(transaction, link.emailLower)
@@ -178,7 +182,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
   }
 }
 
-/** The signup as the user confirms it: the password of a signup counts only in the browser that signed up. */
+/** Checks the signup as the user confirms it: the password of a signup counts only in the browser that signed up. */
 const checkConfirmation = async (
   { passwords, requireGoodPassword }: PendingSignupsDeps,
   { email, emailLower, username: entered, passwordHash }: PendingSignup,

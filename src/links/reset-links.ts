@@ -15,7 +15,7 @@ import type { Message } from '../mail/message.ts'
 
 type About = Pick<Extract<Message, { kind: 'reset' }>, 'by' | 'occurredAtMs' | 'device'>
 
-/** The message with a link for a new password. */
+/** Makes the message with a link for a new password. */
 export const resetMessage = (
   { id, email }: UserRecord,
   { link, url }: { link: Link; url: string },
@@ -29,7 +29,7 @@ export const resetMessage = (
 })
 
 /**
- * Whether a link to a new password may be mailed. Past the limits it may while no earlier one is good that was mailed:
+ * Tells whether a link to a new password may be mailed. Past the limits it may while no earlier mailed link is good:
  * strangers, who can ask for many, must not keep the user out.
  */
 export const mayMailReset = async (
@@ -50,31 +50,31 @@ export const mayMailReset = async (
 interface ResetRequest {
   email: Email
   returnTo: string
-  /** The hash by which this browser is recognised. */
+  /** This browser is recognised by the hash. */
   browser: string
   userAgent: string
   network: string
 }
 
-/** A link that was made by an operator. */
+/** An operator has made the link. */
 interface OperatorLink {
-  /** The whole address. */
+  /** It is the whole address. */
   url: string
   expiresAtMs: number
 }
 
-/** How users get the links that reset their passwords. */
+/** Users get the links that reset their passwords by these functions. */
 export interface ResetLinks {
   /**
    * Asks for a link by mail. Nothing is looked up, so that the response takes the same time for every address. Past the
    * limits nothing is sent, unless there is no earlier link any more, and nothing tells that.
    */
   ask(request: ResetRequest): Promise<void>
-  /** In the background: the message for a request; undefined where no account may get one. */
+  /** Makes the message for a request in the background; it resolves to undefined if no account may get one. */
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
-  /** An operator hands the link over, or has it mailed. `conflict` when the account is disabled. */
+  /** An operator hands the link over, or has it mailed. It throws `conflict` when the account is disabled. */
   createByOperator(userId: string, options: { isMailed: boolean }): Promise<OperatorLink>
-  /** The same in the transaction of the caller, not mailed. The user of the link goes on to `returnTo`. */
+  /** Does the same in the transaction of the caller, without a mail. The user of the link goes on to `returnTo`. */
   createIn(
     transaction: Transaction,
     userId: string,
@@ -91,7 +91,7 @@ export interface ResetLinksDeps {
   links: Links
   limits: MailLimits
   recordEvent: RecordEvent
-  /** `SVC_RESET_TTL` */
+  /** It is the setting `SVC_RESET_TTL`. */
   lifetimeMs: number
 }
 
@@ -171,7 +171,10 @@ const operatorLink = ({ link, url }: { link: Link; url: string }): OperatorLink 
   expiresAtMs: link.expiresAtMs,
 })
 
-/** A user for a new link: no event that ends links passes it by, and two links at once are counted one after the other. */
+/**
+ * Locks a user for a new link: no event that ends links passes it by, and two links at once are counted one after the
+ * other.
+ */
 const lockedUser = async (transaction: Transaction, userId: string): Promise<UserRecord | undefined> => {
   await lockUserToChange(transaction, userId)
   return findUserById(transaction, userId)

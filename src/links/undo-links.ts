@@ -10,17 +10,17 @@ import { findLiveLinks, shortenUndoLinks } from './link-store.ts'
 import type { Links } from './issued-links.ts'
 import { NOTICE_LIFETIME_MS, noticeContextOf } from './notices.ts'
 
-/** How long a change of address can be undone. */
+/** A change of address can be undone for this long. */
 const UNDO_MS = 72 * 3_600_000
 
-/** A change of address, while it is asked for, and when it is made. */
+/** It describes a change of address, while it is asked for, and when it is made. */
 interface MovingUser {
-  /** The account, as it is before the change. */
+  /** It is the account before the change. */
   user: UserRecord
   newEmail: string
-  /** When the change was asked for. */
+  /** The change was asked for at this time. */
   askedAtMs: number
-  /** Undefined: an operator changes the address. */
+  /** It is undefined if an operator changes the address. */
   device: Caller['device']
 }
 
@@ -30,13 +30,13 @@ interface MovingUser {
  */
 export interface UndoLinks {
   /**
-   * When a change that is asked for now counts as asked for: after all earlier ones, also where another process has made
-   * their links by a clock that is ahead. The use of a link ends those of later changes alone.
+   * Gives the time at which a change that is asked for now counts as asked for. It is after all earlier ones, even if
+   * another process has made their links by a clock that is ahead. The use of a link ends those of later changes alone.
    */
   timeOfRequest(transaction: Transaction, userId: string): Promise<number>
-  /** To the address of the account, when another one is asked for. `requestMs`: how long that can be confirmed. */
+  /** Sends it to the address of the account, when another one is asked for, which can be confirmed for `requestMs`. */
   sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void>
-  /** To the address that the account had, which is reserved from now on if it was proved. */
+  /** Sends it to the address that the account had, which is reserved from now on if it was proved. */
   sendAtChange(transaction: Transaction, left: LeftEmail): Promise<void>
 }
 
@@ -106,7 +106,7 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
       const moving = { user, newEmail, askedAtMs: asked, device: userDeviceOf(caller) }
       if (!isSentTo(moving.user)) return sendWithoutLink(transaction, moving)
       const untilMs = await send(transaction, 'changed', moving, UNDO_MS)
-      // Those that were sent at a request would be good for longer than the address is reserved.
+      // Links that were sent at a request would be good for longer than the address is reserved.
       await shortenUndoLinks(transaction, userId, untilMs)
       await reserveEmail(transaction, { emailLower, userId, untilMs })
     },

@@ -14,16 +14,16 @@ import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { MailLimits } from './mail-limits.ts'
 
-/** `off`: no messages. `required`: no session before the email is verified. */
+/** `off` means that there are no messages, and `required` that there is no session before the email is verified. */
 type VerificationMode = 'off' | 'optional' | 'required'
 
-/** The browser that asks for a message. */
+/** This browser asks for a message. */
 export interface AskingBrowser {
-  /** Recognises the browser when the link is opened. */
+  /** It recognises the browser when the link is opened. */
   hash: string
   network: string
   userAgent: string
-  /** The address that the user wants to go to; it counts in this browser only. */
+  /** The user wants to go to this address; it counts in this browser only. */
   returnTo?: string | undefined
 }
 
@@ -43,7 +43,7 @@ const createVerificationMessage =
   async (transaction: Transaction, user: UserRecord, browser: AskingBrowser, isProved: boolean): Promise<void> => {
     if (mode === 'off' || !mail.isOn) return
     const { id: userId, email, emailLower } = user
-    // Anybody can sign up. What follows a password or a session counts by itself, and strangers fill no limit of it.
+    // Anybody can sign up. A message after a password or a session counts by itself, and strangers fill no limit of it.
     const request = isProved
       ? ({ purpose: 'verify', emailLower, userId } as const)
       : ({ purpose: 'signup', emailLower, network: browser.network } as const)
@@ -64,33 +64,35 @@ const createVerificationMessage =
     await mail.write(transaction, { to: email, userId, message, linkId, expiresAtMs })
   }
 
-/** The address that a message leads to. */
 export const verificationUrl = (baseUrl: string, token: string): string => `${baseUrl}/auth/email/verify?token=${token}`
 
-/** Proof of the email of an account, by a link in a message. */
+/** Verifies the email of an account, by a link in a message. */
 export interface Verification {
   mode: VerificationMode
   /**
-   * Writes a message with a link after a signup, in its transaction. Past the limits, and where no messages are sent,
-   * nothing is written.
+   * Writes a message with a link after a signup, in its transaction. Nothing is written past the limits, and if no
+   * messages are sent.
    */
   send(transaction: Transaction, userId: string, browser: AskingBrowser): Promise<void>
-  /** The same for a user who has proved the account by a password or a session, unless the email is verified by now. */
+  /**
+   * Does the same for a user who has proved the account by a password or a session, unless the email is verified by
+   * now.
+   */
   sendAgain(userId: string, browser: AskingBrowser): Promise<void>
-  /** The account, if its user has to prove its email before a session starts. */
+  /** Finds the account, if its user has to prove its email before a session starts. */
   findUnproved(userId: string): Promise<UserRecord | undefined>
-  /** The account of a live link; a `DeadLinkError` when it has another email by now, or is disabled. */
+  /** Finds the account of a live link; it throws a `DeadLinkError` when it has another email by now, or is disabled. */
   requireAccount(link: Link): Promise<UserRecord>
   /**
    * Uses the link up, in the transaction that starts a session, for a user who has proved the account too: by the
-   * browser that signed up, a session or the password. A `DeadLinkError` when another request was first.
+   * browser that signed up, a session or the password. It throws a `DeadLinkError` when another request was first.
    */
   verifyIn(link: Link, caller: Caller): (transaction: Transaction) => Promise<void>
-  /** A grant for the browser that signed up. */
+  /** Gives a grant for the browser that signed up. */
   grantFor(link: Link): SignInGrant
   /**
-   * For a user who has proved the email alone: checks and hashes the password that they choose; `unprocessable` on
-   * `new_password` when it breaks a rule. The account becomes theirs.
+   * Serves a user who has proved the email alone. It checks and hashes the password that they choose, and throws
+   * `unprocessable` on `new_password` when it breaks a rule. The account becomes theirs.
    */
   checkReclaim(link: Link, password: string, caller: Caller): Promise<CheckedEntry>
 }
@@ -163,7 +165,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
           const userId = userIdOf(link)
           const proved = { userId, emailLower: link.emailLower, passwordHash, caller }
           const cause = { by: 'reclaim_by_verification', method: 'link', signsInWith: 'password' } as const
-          // False: the email was verified a moment ago, and the account has an owner.
+          // If it is false, the email was verified a moment ago, and the account has an owner.
           if (!(await reclaim(transaction, proved, cause))) throw new DeadLinkError('verify', 'ended')
         },
       }

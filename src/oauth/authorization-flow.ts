@@ -11,12 +11,12 @@ import { type SignInProblem, signInProblem } from './errors.ts'
 import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 
-/** A sign-in at a provider that has begun and not ended yet. */
+/** A sign-in at a provider has begun and not ended yet. */
 export interface AuthorizationFlow {
-  /** UUID of version 7 */
+  /** It is a UUID of version 7. */
   id: string
   startedAtMs: number
-  /** The provider's name in the settings. */
+  /** It is the provider's name in the settings. */
   provider: string
   /**
    * `link` connects the provider to the user's account; `confirm` re-authenticates the user; `enter` connects it to the
@@ -24,21 +24,21 @@ export interface AuthorizationFlow {
    */
   intent: 'sign_in' | 'link' | 'confirm' | 'enter'
   returnTo: string
-  /** The signed-in user, for `link` and `confirm`. */
+  /** The user is signed in, for `link` and `confirm`. */
   userId?: string | undefined
-  /** For `confirm`: `mfa` where the provider alone is not enough. */
+  /** It is `mfa` for a `confirm` for which the provider alone is not enough. */
   acr?: 'mfa' | undefined
-  /** The link, for `enter`. `proved`: the second factor of its account, which the user has proved before. */
+  /** It is the link, for `enter`. The user has proved `proved`, the second factor of the account, before. */
   entry?: { purpose: string; token: string; proved?: Proof | undefined } | undefined
-  /** It is connected at the end, where the user proves with this provider that an account is theirs. */
+  /** It is connected at the end, if the user proves with this provider that an account is theirs. */
   pendingLink?: PendingLink | undefined
 }
 
 export type NewAuthorizationFlow = Omit<AuthorizationFlow, 'id' | 'startedAtMs'>
 
-/** A provider account that is connected to a user's account as soon as its owner proves that the account is theirs. */
+/** A provider account is connected to a user's account as soon as its owner proves that the account is theirs. */
 export interface PendingLink {
-  /** The id of its row in `pending_links`. */
+  /** It is the id of its row in `pending_links`. */
   id: string
   profile: ProviderProfile
   userId: string
@@ -52,7 +52,7 @@ export interface LinkRequest {
   returnTo: string
 }
 
-/** How long a user may take at the provider. */
+/** A user may take this long at the provider. */
 export const FLOW_LIFETIME_MS = 10 * 60_000
 
 /** The address of the callback, which holds it, must stay below what proxies accept, which is 8 kB. */
@@ -60,9 +60,9 @@ const MAX_STATE_LENGTH = 6000
 
 /** A `state` tells about its flow. */
 export interface ReadState {
-  /** Undefined when svc did not make this state. */
+  /** It is undefined when svc did not make this state. */
   flow: AuthorizationFlow | undefined
-  /** Why the flow must not be continued; undefined when it may be. */
+  /** It says why the flow must not be continued; it is undefined when it may be. */
   problem: SignInProblem | undefined
 }
 
@@ -73,16 +73,16 @@ interface AuthorizationFlowsDeps {
 }
 
 /**
- * Flows between the way to a provider and the callback. All of a flow is sealed in its `state`, which only the browser
- * that began it can bring back, once. Nonce and code verifier are derived from it and the browser's secret, and stored
- * nowhere.
+ * Keeps flows between the way to a provider and the callback. All of a flow is sealed in its `state`, which only the
+ * browser that began it can bring back, once. Nonce and code verifier are derived from it and the browser's secret, and
+ * stored nowhere.
  */
 export const createAuthorizationFlows = ({ db, clock, rootSecret }: AuthorizationFlowsDeps) => {
   const lifetimeMs = FLOW_LIFETIME_MS
   const tokens = createSealedTokens<AuthorizationFlow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
 
   return {
-    /** Makes the `state` of a new flow; `invalid_request` when it gets too long. */
+    /** Makes the `state` of a new flow; it throws `invalid_request` when it gets too long. */
     begin(newFlow: NewAuthorizationFlow, browserSecret: string): { flow: AuthorizationFlow; state: string } {
       const flow = { ...newFlow, id: randomUUIDv7(), startedAtMs: clock.now() }
       const state = tokens.seal(flow, browserSecret)
@@ -90,7 +90,10 @@ export const createAuthorizationFlows = ({ db, clock, rootSecret }: Authorizatio
       return { flow, state }
     },
 
-    /** Always the same for a flow and its browser, also when the root secret was rotated after `state` was sealed. */
+    /**
+     * The secrets are always the same for a flow and its browser, even if the root secret was rotated after `state` was
+     * sealed.
+     */
     secretsOf({ id }: AuthorizationFlow, state: string, browserSecret: string) {
       const keys = tokens.keysOf(state) ?? rootSecret.keys
       return {
@@ -107,7 +110,7 @@ export const createAuthorizationFlows = ({ db, clock, rootSecret }: Authorizatio
       return { flow: opened?.content, problem: isOfProvider ? opened.problem : 'unreadable' }
     },
 
-    /** `invalid_request` when this flow has ended before. */
+    /** Throws `invalid_request` when this flow has ended before. */
     async consumeState({ id }: AuthorizationFlow): Promise<void> {
       try {
         await insertUsedState(db, id)

@@ -18,17 +18,17 @@ export interface ConnectDeps {
   labelOf: (provider: string) => string
 }
 
-/** The account that a provider is connected to, and who asks for it. */
+/** A provider is connected to this account, at the request of this user. */
 export interface Connection {
   userId: string
-  /** The session of a user who is signed in; undefined where they sign in by this. */
+  /** It is the session of a user who is signed in; it is undefined if they sign in by this. */
   sessionId?: string
   caller: Caller
 }
 
 /**
  * Connects a provider to an account, in one transaction with `work`, and tells the user. It is no error when the same
- * user has it already; for another user it is.
+ * user has it already; it is one when another user has it.
  */
 export const createConnect =
   ({ db, clock, notify, recordEvent, labelOf }: ConnectDeps) =>
@@ -52,7 +52,6 @@ export const createConnect =
     }
   }
 
-/** The record of a connection. */
 export const linkedEvent = ({ userId, provider, id: identityId }: Identity, sessionId?: string): AuditEvent => ({
   type: 'identity.linked',
   userId,
@@ -63,14 +62,14 @@ export const linkedEvent = ({ userId, provider, id: identityId }: Identity, sess
 export const isLinked = async (queries: Queries, profile: ProviderProfile, userId: string): Promise<boolean> =>
   (await findIdentity(queries, profile))?.userId === userId
 
-/** An account at a provider, whose owner has just signed in there. */
+/** The owner of this account at a provider has just signed in there. */
 export interface OfferedProvider {
   proof: ProviderProof
   /** Both are the provider's name in the settings. */
   method: string
   provider: string
   verifiedEmail: Email | undefined
-  /** Connects it to a user whose row the transaction has locked; `conflict` where another user has it. */
+  /** Connects it to a user whose row the transaction has locked; it throws `conflict` if another user has it. */
   connect: (transaction: Transaction, userId: string) => Promise<void>
 }
 
@@ -85,7 +84,7 @@ export const createOffer = ({ clock, notify, recordEvent, labelOf, factorOf }: O
     profile: ProviderProfile,
     { userId, caller }: { userId: string; caller: Caller },
   ): Promise<void> => {
-    // Looked for first: a transaction that has failed cannot say whose it is.
+    // The connection is looked for first: a transaction that has failed cannot say whose it is.
     const connected = await findIdentity(transaction, profile)
     if (connected && connected.userId !== userId) throw signInProblem('linked_elsewhere')
     if (connected) return

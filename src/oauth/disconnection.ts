@@ -19,10 +19,10 @@ interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthenticat
   recordEvent: RecordEvent
   /** Gives the name that people have for a provider. */
   labelOf: (provider: string) => string
-  /** Names of the providers that are configured now. */
+  /** These are the names of the providers that are configured now. */
   providerNames: readonly string[]
   hasPassword: HasPassword
-  /** Whether the user can sign in with a passkey. */
+  /** It tells whether the user can sign in with a passkey. */
   hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
 }
 
@@ -30,7 +30,7 @@ interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthenticat
 export interface Disconnection {
   disconnected: Identity[]
   endedSessions: number
-  /** Whether the user can still sign in, with a password, a passkey or a configured provider. */
+  /** It tells whether the user can still sign in, with a password, a passkey or a configured provider. */
   canSignIn: boolean
 }
 
@@ -38,8 +38,8 @@ export interface Disconnection {
 export type LinkedIdentity = Identity & { removable: boolean }
 
 /**
- * Disconnects the providers of a user, whose row the transaction has locked, that were connected at `sinceMs` or later;
- * resolves to their names.
+ * Disconnects the providers of a user that were connected at `sinceMs` or later. The transaction has locked the row of
+ * the user. It resolves to their names.
  */
 export const disconnectSince = async (
   transaction: Queries,
@@ -55,14 +55,14 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
   const { db, clock, providerNames, applySecurityEvent, notify, labelOf, requireRecentAuthentication } = deps
   const { recordEvent } = deps
 
-  /** Whether one of these is of a configured provider: others do not count as a way to sign in. */
+  /** Tells whether one of these is of a configured provider: others do not count as a way to sign in. */
   const canSignInBy = (identities: Identity[]): boolean =>
     identities.some(({ provider }) => providerNames.includes(provider))
 
   const isRemovable = (id: string, identities: Identity[], hasOtherWay: boolean): boolean =>
     hasOtherWay || canSignInBy(identities.filter((other) => other.id !== id))
 
-  /** Whether the user needs no provider to sign in. */
+  /** Tells whether the user needs no provider to sign in. */
   const hasOtherWay = async (queries: Queries, userId: string): Promise<boolean> => {
     const user = await findUserById(queries, userId)
     return (user !== undefined && deps.hasPassword(user)) || deps.hasPasskey(queries, userId)

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../lib/errors.ts'
 
-/** How a sign-in with a provider can fail. The page, the log and the metric follow from the name alone. */
+/** A sign-in with a provider can fail in these ways. The page, the log and the metric follow from the name alone. */
 const PROBLEMS = {
   cancelled: { code: 'forbidden', message: 'The sign-in was cancelled at the provider.' },
   refused: { code: 'invalid_request', message: 'The provider refused the sign-in.' },
@@ -29,11 +29,11 @@ export type SignInProblem = keyof typeof PROBLEMS
 
 export const SIGN_IN_PROBLEMS = Object.keys(PROBLEMS) as SignInProblem[]
 
-/** Whether the reason of an `AppError` is a sign-in problem. */
+/** Tells whether the reason of an `AppError` is a sign-in problem. */
 export const isSignInProblem = (reason: string | undefined): reason is SignInProblem =>
   reason !== undefined && Object.hasOwn(PROBLEMS, reason)
 
-/** When to try again after a provider did not answer. */
+/** The user may try again this long after a provider did not answer. */
 const RETRY_AFTER_SECONDS = 5
 
 interface ProblemDetails {
@@ -42,9 +42,9 @@ interface ProblemDetails {
   values?: readonly string[]
 }
 
-/** An `AppError` with the name of the problem as its reason. */
+/** The reason of this `AppError` is the name of the problem. */
 class SignInRefusal extends AppError {
-  /** The email that the problem is about, as the provider wrote it: shown to the user, never logged. */
+  /** The problem is about this email, as the provider wrote it: it is shown to the user, and never logged. */
   readonly email: string | undefined
 
   constructor(name: SignInProblem, { cause, email, values = [] }: ProblemDetails) {
@@ -57,10 +57,12 @@ class SignInRefusal extends AppError {
 
 export const signInProblem = (name: SignInProblem, cause?: unknown): AppError => new SignInRefusal(name, { cause })
 
-/** A sign-in problem with an email, which the page shows, and with what would be accepted in its place. */
+/**
+ * Makes a sign-in problem with an email, which the page shows, and with the values that would be accepted in its place.
+ */
 export const emailProblem = (name: SignInProblem, email: string | undefined, values?: readonly string[]): AppError =>
   new SignInRefusal(name, { email, ...(values && { values }) })
 
-/** The email that an error is about; undefined when it is about none. */
+/** Gives the email that an error is about; it returns undefined when it is about none. */
 export const emailOf = (error: AppError): string | undefined =>
   error instanceof SignInRefusal ? error.email : undefined

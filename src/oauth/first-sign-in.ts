@@ -45,7 +45,10 @@ export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent 
   }
 
   return {
-    /** Whether an account was created; false when another sign-in was first, whose account is found by the next try. */
+    /**
+     * Tells whether an account was created; it is false when another sign-in was first: the next try finds that
+     * account.
+     */
     async tryToCreateAccount(
       profile: ProviderProfile,
       { limitSignup, caller }: FirstSigner,
@@ -62,7 +65,10 @@ export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent 
       }
     },
 
-    /** Whether the user has entered the account; false when another request was first, which the next try finds. */
+    /**
+     * Tells whether the user has entered the account; it is false when another request was first, which the next try
+     * finds.
+     */
     async tryToEnter(
       profile: ProviderProfile,
       { id: userId, emailLower }: UserRecord,

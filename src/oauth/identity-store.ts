@@ -1,16 +1,16 @@
 import { type Queries, columnsOf, insertRow, type TableRow } from '../storage/database.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
 
-/** A connection between a provider account and a user. */
+/** A provider account is connected to a user. */
 export interface Identity {
-  /** UUID */
+  /** It is a UUID. */
   id: string
   userId: string
-  /** The provider's name in the settings. */
+  /** It is the provider's name in the settings. */
   provider: string
   issuer: string
   subject: string
-  /** The provider's email of the user when they were connected. */
+  /** The provider gave this email of the user when they were connected. */
   email: string | undefined
   createdAtMs: number
 }
@@ -39,7 +39,7 @@ export const toIdentityRow = (identity: Identity): IdentityRow => ({
 
 export const IDENTITY_COLUMNS = columnsOf('identities')
 
-/** The connection of a provider account, which issuer and subject identify. */
+/** Finds the connection of a provider account, which issuer and subject identify. */
 export const findIdentity = async (
   db: Queries,
   { issuer, subject }: Pick<Identity, 'issuer' | 'subject'>,
@@ -52,11 +52,11 @@ export const findIdentity = async (
   return row && toIdentity(row)
 }
 
-/** Whether the user still has this connection; if so, it cannot be deleted before the transaction ends. */
+/** Tells whether the user still has this connection; if so, it cannot be deleted before the transaction ends. */
 export const lockIdentity = async (db: Queries, id: string, userId: string): Promise<boolean> =>
   (await db.get('SELECT id FROM identities WHERE id = ? AND user_id = ? FOR SHARE', id, userId)) !== undefined
 
-/** The connections of a user, oldest first. */
+/** Lists the connections of a user, oldest first. */
 export const findIdentitiesOfUser = async (db: Queries, userId: string): Promise<Identity[]> => {
   const rows = await db.all<IdentityRow>(
     `SELECT ${IDENTITY_COLUMNS} FROM identities WHERE user_id = ? ORDER BY id`,
@@ -66,8 +66,8 @@ export const findIdentitiesOfUser = async (db: Queries, userId: string): Promise
 }
 
 /**
- * In a transaction, like each change of the connections: they are shown with the user. `UniqueViolation` on
- * `identities.subject` when the provider account is connected already, to any user.
+ * It must be called in a transaction, as each change of the connections must: they are shown with the user. It throws
+ * `UniqueViolation` on `identities.subject` when the provider account is connected already, to any user.
  */
 export const insertIdentity = async (db: Queries, identity: Identity): Promise<number> => {
   const inserted = await insertRow(db, 'identities', toIdentityRow(identity))
@@ -87,7 +87,7 @@ export const deleteIdentity = async (db: Queries, { id, userId, nowMs }: Deleted
   return deleted
 }
 
-/** Those that were connected at `sinceMs` or later. */
+/** Deletes the connections that were made at `sinceMs` or later. */
 export const deleteIdentitiesOfUser = async (
   db: Queries,
   { userId, sinceMs, nowMs }: { userId: string; sinceMs: number; nowMs: number },
@@ -97,10 +97,10 @@ export const deleteIdentitiesOfUser = async (
   return deleted
 }
 
-/** `UniqueViolation` on `used_oauth_states.id` when this flow has ended before. */
+/** Throws `UniqueViolation` on `used_oauth_states.id` when this flow has ended before. */
 export const insertUsedState = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('INSERT INTO used_oauth_states (id) VALUES (?)', id)
 
-/** Deletes the rows before an id, which is to say before a time. */
+/** Deletes the rows before an id, which means before a time. */
 export const deleteUsedStatesBefore = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM used_oauth_states WHERE id < ?', id)

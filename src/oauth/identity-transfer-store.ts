@@ -7,7 +7,7 @@ import { IDENTITY_COLUMNS, type Identity, type IdentityRow, toIdentity, toIdenti
 /** Issuer and subject identify an account at a provider. */
 type ProviderAccount = Pick<Identity, 'issuer' | 'subject'>
 
-/** The provider accounts with one of these subjects that are connected to any user. */
+/** Finds the provider accounts with one of these subjects that are connected to any user. */
 export const findConnected = (db: Queries, accounts: readonly ProviderAccount[]): Promise<ProviderAccount[]> => {
   const subjects = [...new Set(accounts.map(({ subject }) => subject))]
   return findAll(subjects, (list, piece) =>
@@ -25,7 +25,7 @@ const idsInOrder = (identities: readonly Pick<Identity, 'userId'>[]): string[] =
   return ids
 }
 
-/** For new users, in a transaction; `UniqueViolation` as with one. */
+/** Inserts them for new users, in a transaction; it throws `UniqueViolation` as `insertIdentity` does. */
 export const insertIdentities = async (
   db: Queries,
   identities: readonly Omit<Identity, 'id' | 'createdAtMs'>[],
@@ -38,7 +38,7 @@ export const insertIdentities = async (
   for (const piece of inPieces(rows)) await insertRows(db, 'identities', piece)
 }
 
-/** The connections of the users from one id up to another, in the order of the users. */
+/** Finds the connections of the users from one id up to another, in the order of the users. */
 export const findIdentitiesBetween = async (
   db: Pick<Queries, 'all'>,
   firstId: string,

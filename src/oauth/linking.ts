@@ -10,8 +10,8 @@ import { type ConnectDeps, type Connection, createConnect, isLinked } from './co
 import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
 /**
- * Marks the email of an account as verified where a provider has verified the same one. The user, whose row the
- * transaction has locked, has proved the account in another way: by a session, or by the connection of the provider.
+ * Marks the email of an account as verified if a provider has verified the same one. The transaction has locked the row
+ * of the user, who has proved the account in another way: by a session, or by the connection of the provider.
  */
 export const createVerifyIfSame =
   (markVerified: Ownership['markVerified']) =>
@@ -30,18 +30,18 @@ export interface LinkingDeps
     Pick<Ownership, 'reclaim' | 'markVerified'>,
     ConnectDeps {
   applySecurityEvent: ApplySecurityEvent
-  /** A grant for the user; `forbidden` when the profile belongs to another one. */
+  /** Gives a grant for the user; it throws `forbidden` when the profile belongs to another one. */
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
-  /** `invalid_request` when the profile was fetched too long ago. */
+  /** Throws `invalid_request` when the profile was fetched too long ago. */
   requireUnexpired: (pendingLink: PendingLink) => void
-  /** Deletes the row of a pending link; whether there was one. */
+  /** Deletes the row of a pending link, and tells whether there was one. */
   consume: (transaction: Transaction, pendingLink: PendingLink, browserSecret: string) => Promise<boolean>
 }
 
-/** Proves that an account is the user's. */
+/** It proves that an account is the user's. */
 export interface AccountProof {
   grant: SignInGrant
-  /** More work for the transaction that connects. */
+  /** It does more work in the transaction that connects. */
   also?: ((transaction: Transaction) => Promise<unknown>) | undefined
   caller: Caller
 }
@@ -61,7 +61,7 @@ export const createLinking = (deps: LinkingDeps) => {
       const { userId, sessionId, caller } = connection
       await check(transaction)
       await verifyIfSame(transaction, profile, userId, caller)
-      // Not for a form that is sent twice: it would end the session that the first one has started.
+      // A form that is sent twice must not do this: it would end the session that the first one has started.
       if (await isLinked(transaction, profile, userId)) return
       await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId, caller })
     })

@@ -40,57 +40,59 @@ export type { ReadLinkRequest } from './pending-link.ts'
 export type { ProviderProfile } from './profile.ts'
 export { FLOW_LIFETIME_MS, type ReadState } from './authorization-flow.ts'
 
-/** Sign-in with external providers. `browserSecret`, in a cookie, binds states and link requests to one browser. */
+/**
+ * Signs users in with external providers. `browserSecret`, in a cookie, binds states and link requests to one browser.
+ */
 export interface OAuth {
-  /** The configured providers, in the order of their buttons. */
+  /** The providers are in the order of their buttons. */
   providers: readonly Pick<ProviderSettings, 'name' | 'label' | 'iconUrl'>[]
 
-  /** The issuer of a configured provider; undefined where its users have different ones. */
+  /** Gives the issuer of a configured provider; it returns undefined if its users have different ones. */
   issuerOf(provider: string): string | undefined
 
-  // To a provider and back.
-  /** Resolves to the address to send the browser to; `unavailable` when the provider does not answer. */
+  // These lead to a provider and back.
+  /** It resolves to the address to send the browser to; it throws `unavailable` when the provider does not answer. */
   begin(flow: NewAuthorizationFlow, browserSecret: string): Promise<URL>
-  /** The flow of a callback's `state`, and why it must not be continued. */
+  /** Gives the flow of a callback's `state`, and says why it must not be continued. */
   readState(state: string | undefined, provider: string, browserSecret: string | undefined): ReadState
   /** Ends the flow, well or not: exchanges the code of the callback for the user's profile. */
   finish(flow: AuthorizationFlow, callbackParams: URLSearchParams, browserSecret: string): Promise<ProviderProfile>
 
-  // Signing in.
-  /** Decides by the policy in sign-in-policy.ts; a problem is thrown. */
+  // These sign users in.
+  /** Decides by the policy in sign-in-policy.ts; it throws a problem. */
   signIn(profile: ProviderProfile, signer: FirstSigner): Promise<SignInResult>
-  /** Whether a sign-in by this profile spares our second factor. */
+  /** Tells whether a sign-in by this profile spares our second factor. */
   factorOf(profile: ProviderProfile): ProviderFactor
-  /** `forbidden` when the profile is not connected to this user. */
+  /** Throws `forbidden` when the profile is not connected to this user. */
   signInAs(profile: ProviderProfile, userId: string): Promise<SignInGrant>
 
-  // Linking an account with the same email, once its owner has proved that it is theirs.
-  /** Finds what can prove it; `conflict` when the account no longer exists. */
+  // These link an account with the same email, once its owner has proved that it is theirs.
+  /** Finds the ways to prove it; it throws `conflict` when the account no longer exists. */
   requireAccount(userId: string): Promise<ExistingAccount>
   createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink>
   sealLinkRequest(request: LinkRequest, browserSecret: string): string
-  /** Whether it was not used yet, from this browser. */
+  /** Tells whether it was not used yet, from this browser. */
   isPending(pendingLink: PendingLink, browserSecret: string): Promise<boolean>
   /** If a provider is named, a request for another one is `unreadable`. */
   readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
-  /** The grant proves the account; undefined when it is no longer valid. */
+  /** The grant proves the account. It resolves to undefined when the grant is no longer valid. */
   linkPending(pendingLink: PendingLink, browserSecret: string, proof: AccountProof): Promise<SignInGrant | undefined>
   /** Gives an account to the owner of its email, which nobody has verified before. */
   reclaim(pendingLink: PendingLink, browserSecret: string, caller: Caller): Promise<SignInGrant>
 
-  // The connections of an account.
-  /** For an account that the user proves in another way: `use` may connect the provider account to it. */
+  // These handle the connections of an account.
+  /** Serves an account that the user proves in another way: `use` may connect the provider account to it. */
   offer<T>(profile: ProviderProfile, caller: Caller, use: (offered: OfferedProvider) => Promise<T>): Promise<T>
-  /** Whether the user is connected to a provider that is configured. */
+  /** Tells whether the user is connected to a provider that is configured. */
   hasConnection(queries: Queries, userId: string): Promise<boolean>
   link(profile: ProviderProfile, session: OwnSession, caller: Caller): Promise<void>
-  /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
+  /** Throws `conflict` for the last way to sign in. Every other session ends. It resolves to the provider's name. */
   unlink(identityId: string, session: OwnSession, caller: Caller): Promise<string>
   listIdentities(userId: string, hasPassword: boolean): Promise<LinkedIdentity[]>
-  /** For an operator: disconnects one provider, or all when none is named. If there was one, every session ends. */
+  /** Disconnects one provider for an operator, or all when none is named. If there was one, every session ends. */
   disconnect(userId: string, provider?: string): Promise<Disconnection>
 
-  /** Cleanup: deletes expired rows; resolves to how many. */
+  /** Deletes expired rows, for cleanup; it resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
 }
 
@@ -109,7 +111,7 @@ export interface OAuthDeps
   emailDomains: EmailDomains
   hasPassword: HasPassword
   hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
-  /** In the order of their buttons. */
+  /** They are in the order of their buttons. */
   providers: ProviderSettings[]
   /** Limits each request to a provider. */
   timeoutMs: number
@@ -152,7 +154,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     redirectUri: `${baseUrl}/auth/oauth/${flow.provider}/callback`,
     state,
     ...flows.secretsOf(flow, state, browserSecret),
-    // To prove an account, the user must sign in at the provider now: a session left open there proves nothing.
+    // The user must sign in at the provider now to prove an account: a session left open there proves nothing.
     signInNotBeforeMs: flow.intent === 'confirm' || flow.pendingLink ? flow.startedAtMs : undefined,
   })
 
@@ -180,7 +182,8 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     async finish(flow, callbackParams, browserSecret) {
       const { loadProvider, settings } = requireConfigured(flow.provider)
       const [provider, { requireAllowedDomain }] = await Promise.all([loadProvider(), import('./profile.ts')])
-      // Before the exchange: of two callbacks at once with the same code, one reaches the provider.
+      // The state is consumed before the exchange: of two callbacks at once with the same code, one reaches the
+      // provider.
       await flows.consumeState(flow)
       const request = authorizationRequestOf(flow, callbackParams.get('state') ?? '', browserSecret)
       const profile = await provider.fetchProfile(callbackParams, request)
@@ -211,6 +214,6 @@ interface ProviderSignIns
   requireLinkedProvider(provider: string, userId: string): Promise<void>
 }
 
-/** Loaded with the first sign-in. */
+/** The code is loaded with the first sign-in. */
 const signInsOnDemand = (load: () => Promise<ProviderSignIns>) =>
   onDemand(load, 'requireAccount', 'requireLinkedProvider', 'signIn', 'signInAs', 'linkPending', 'reclaim', 'link')

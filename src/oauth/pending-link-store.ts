@@ -1,21 +1,21 @@
 import { insertRow, type Queries } from '../storage/database.ts'
 
-/** A row of `pending_links`. Times in milliseconds since 1970. */
+/** It is a row of `pending_links`. Times are in milliseconds since 1970. */
 export interface PendingLinkRow {
-  /** UUID of version 7 */
+  /** It is a UUID of version 7. */
   id: string
   userId: string
-  /** SHA-256 of the browser's secret. */
+  /** It is the SHA-256 of the browser's secret. */
   browser: string
-  /** SHA-256 of the provider's profile. */
+  /** It is the SHA-256 of the provider's profile. */
   content: string
   expiresAtMs: number
 }
 
-/** More than a user opens in ten minutes. */
+/** A user does not open more in ten minutes. */
 const MAX_OF_USER = 20
 
-/** Call it within a transaction: beyond the maximum for one user, the oldest rows are deleted. */
+/** It must be called within a transaction: beyond the maximum for one user, the oldest rows are deleted. */
 export const insertPendingLink = async (db: Queries, link: PendingLinkRow): Promise<void> => {
   await insertRow(db, 'pending_links', {
     id: link.id,
@@ -32,7 +32,7 @@ export const insertPendingLink = async (db: Queries, link: PendingLinkRow): Prom
   )
 }
 
-/** Whether there is such a row, which has not expired. */
+/** Tells whether there is such a row, which has not expired. */
 export const hasPendingLink = async (
   db: Queries,
   { id, userId, browser, content }: Omit<PendingLinkRow, 'expiresAtMs'>,
@@ -58,6 +58,6 @@ export const consumePendingLink = (
     nowMs,
   )
 
-/** Deletes the rows before an id, which is to say before a time. */
+/** Deletes the rows before an id, which means before a time. */
 export const deletePendingLinksBefore = (db: Queries, id: string): Promise<number> =>
   db.run('DELETE FROM pending_links WHERE id < ?', id)

@@ -20,11 +20,11 @@ interface PendingLinksDeps {
   db: Database
   clock: Clock
   rootSecret: RootSecret
-  /** How long a provider's profile counts. */
+  /** A provider's profile counts for this long. */
   lifetimeMs: number
 }
 
-/** A link request, or why it must not be used. */
+/** It is a link request, or says why it must not be used. */
 export type ReadLinkRequest =
   | { request: LinkRequest; problem?: undefined }
   | { request?: undefined; problem: SignInProblem }
@@ -40,7 +40,7 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
   const isExpired = ({ profileFetchedAtMs }: PendingLink): boolean => profileFetchedAtMs + lifetimeMs <= clock.now()
 
   return {
-    /** Inserts the row of a new pending link; `conflict` when the account no longer exists. */
+    /** Inserts the row of a new pending link; it throws `conflict` when the account no longer exists. */
     async createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink> {
       const pendingLink = { id: randomUUIDv7(), profile, userId, profileFetchedAtMs: clock.now() }
       await db.inTransaction(async (transaction) => {
@@ -52,11 +52,11 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
       return pendingLink
     },
 
-    /** Whether the link has its row, from this browser; deletes the row in the transaction that acts on it. */
+    /** Tells whether the link has its row, from this browser; it deletes the row in the transaction that acts on it. */
     consume: async (transaction: Queries, pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
       (await consumePendingLink(transaction, rowOf(pendingLink, browserSecret), clock.now())) === 1,
 
-    /** Whether the link has its row: it was not used, and no later ones have displaced it. */
+    /** Tells whether the link has its row: it was not used, and no later ones have displaced it. */
     isPending: async (pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
       hasPendingLink(db, rowOf(pendingLink, browserSecret), clock.now()),
 
@@ -72,12 +72,12 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
       return problem ? { problem } : { request }
     },
 
-    /** `invalid_request` when the profile was fetched too long ago. */
+    /** Throws `invalid_request` when the profile was fetched too long ago. */
     requireUnexpired(pendingLink: PendingLink): void {
       if (isExpired(pendingLink)) throw signInProblem('expired')
     },
 
-    /** Resolves to how many rows were deleted. */
+    /** It resolves to how many rows were deleted. */
     deleteExpired: (nowMs: number): Promise<number> =>
       deletePendingLinksBefore(db, leastUuidAt(nowMs - 2 * lifetimeMs)),
   }

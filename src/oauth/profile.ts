@@ -6,25 +6,25 @@ import type { ProviderSettings } from './providers/presets.ts'
 
 /** A provider says this about its user; it is checked, and has one form for all providers. */
 export interface ProviderProfile {
-  /** The provider's name in the settings. */
+  /** It is the provider's name in the settings. */
   provider: string
   /** Issuer and subject together identify the user; nothing else does. */
   issuer: string
   subject: string
-  /** Undefined when there is none, or none that svc accepts. */
+  /** It is undefined when there is none, or none that svc accepts. */
   email: Email | undefined
   emailVerified: boolean
-  /** The domain of an organisation's account at Google (claim `hd`). */
+  /** It is the domain of an organisation's account at Google (claim `hd`). */
   hostedDomain: string | undefined
-  /** The user's name at the provider, to make a username from. */
+  /** It is the user's name at the provider, and a username is made from it. */
   name: string
-  /** When the user last signed in at the provider; undefined when the provider does not say. */
+  /** The user last signed in at the provider at this time; it is undefined when the provider does not say. */
   signedInAtMs: number | undefined
-  /** When the provider has asked them for a second factor, as its ID token says. */
+  /** The provider has asked them for a second factor at this time, as its ID token says. */
   secondFactorAtMs?: number | undefined
 }
 
-/** The connection of a provider account to a user, as it is stored. */
+/** Makes the connection of a provider account to a user, as it is stored. */
 export const newIdentity = (
   { provider, issuer, subject, email }: ProviderProfile,
   userId: string,
@@ -42,13 +42,13 @@ export const newIdentity = (
 /** A provider makes claims about a user (OpenID Connect Core section 5.1); nothing is known of the values' types. */
 export type Claims = Record<string, unknown>
 
-/** OpenID Connect Core section 2: at most 255 characters of ASCII. */
+/** OpenID Connect Core section 2 allows at most 255 characters of ASCII. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/
 const MAX_NAME_LENGTH = 200
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Reads claims; `unauthorized` when the subject is missing or invalid. */
+/** Reads claims; it throws `unauthorized` when the subject is missing or invalid. */
 export const readClaims = (claims: Claims, issuer: string, settings: ProviderSettings): ProviderProfile => {
   const subject = textOf(claims.sub)
   if (!SUBJECT.test(subject)) throw signInProblem('unverifiable', new Error('the subject is not 1 to 255 characters'))
@@ -65,7 +65,7 @@ export const readClaims = (claims: Claims, issuer: string, settings: ProviderSet
   }
 }
 
-/** Whether a claim is true; some providers write it as text, or as a number. */
+/** Tells whether a claim is true; some providers write it as text, or as a number. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true' || value === 1 || value === '1'
 
 const isVerified = (claims: Claims, email: Email, { kind, trustsEmail }: ProviderSettings): boolean => {
@@ -80,11 +80,11 @@ const isVerified = (claims: Claims, email: Email, { kind, trustsEmail }: Provide
 
 const isSame = (text: unknown, email: Email): boolean => readEmail(textOf(text))?.lower === email.lower
 
-/** Values of `amr` (RFC 8176) and `auth_time` of an ID token. */
+/** Reads values of `amr` (RFC 8176) and `auth_time` of an ID token. */
 export const secondFactorTime = ({ amr, auth_time }: Claims): number | undefined =>
   Array.isArray(amr) && amr.includes('mfa') ? timeOf(auth_time) : undefined
 
-/** Milliseconds from seconds since 1970, fractions included (RFC 7519 section 2, NumericDate). */
+/** Converts seconds since 1970, fractions included (RFC 7519 section 2, NumericDate), to milliseconds. */
 const timeOf = (value: unknown): number | undefined => {
   const timeMs = typeof value === 'number' ? Math.round(value * 1000) : Number.NaN
   return Number.isSafeInteger(timeMs) && timeMs >= 0 ? timeMs : undefined
@@ -95,7 +95,7 @@ const nameOf = ({ preferred_username, nickname, name }: Claims): string => {
   return (names.find((text) => text.trim() !== '') ?? '').slice(0, MAX_NAME_LENGTH)
 }
 
-/** `forbidden` when domains are configured and the user belongs to none of them. */
+/** Throws `forbidden` when domains are configured and the user belongs to none of them. */
 export const requireAllowedDomain = (profile: ProviderProfile, { allowedDomains }: ProviderSettings): void => {
   if (allowedDomains.length === 0) return
   const { email, emailVerified, hostedDomain = '' } = profile
@@ -104,7 +104,7 @@ export const requireAllowedDomain = (profile: ProviderProfile, { allowedDomains 
   throw emailProblem('domain_not_allowed', email?.shown)
 }
 
-/** The email, which the provider has verified; `forbidden` when it is missing or not verified. */
+/** Gives the email, which the provider has verified; it throws `forbidden` when it is missing or not verified. */
 export const requireVerifiedEmail = ({ email, emailVerified }: ProviderProfile): Email => {
   if (!email) throw signInProblem('email_missing')
   if (!emailVerified) throw emailProblem('email_unverified', email.shown)

@@ -4,12 +4,12 @@ import type { ProviderProfile } from './profile.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 
 /**
- * What a sign-in with a provider says about a second factor. `asked`: nothing, and ours is asked for. `spared`: the
- * operator trusts the provider with it. `proved`: the ID token says that the provider has asked for one just now.
+ * A sign-in with a provider says this about a second factor. `asked`: it says nothing, and ours is asked for. `spared`:
+ * the operator trusts the provider with it. `proved`: the ID token says that the provider has asked for one just now.
  */
 export type ProviderFactor = 'asked' | 'spared' | 'proved'
 
-/** A sign-in counts as recent for as long. */
+/** A sign-in counts as recent for this long. */
 const FRESH_MS = 600_000
 
 interface ProviderFactorDeps {

@@ -4,18 +4,21 @@ type Account = 'none' | 'active' | 'disabled'
 
 /** These facts decide about a sign-in with a provider. */
 export interface SignInFacts {
-  /** The account that the provider account is connected to. */
+  /** The provider account is connected to this account. */
   connectedAccount: Account
-  /** The email in the provider's profile. */
+  /** It is the state of the email in the provider's profile. */
   email: 'missing' | 'unverified' | 'verified'
-  /** The account that has this email; looked up only when no account is connected and the email is verified. */
+  /** This account has the email; it is looked up only when no account is connected and the email is verified. */
   accountWithEmail: Account | 'invited'
   signup: 'open' | 'closed'
-  /** Whether a new account may have an email of this domain. */
+  /** It tells whether a new account may have an email of this domain. */
   domain: 'accepted' | 'refused'
 }
 
-/** `enter_invited` gives an account that was made by an invitation to the owner of its email. `link_account` asks the user to prove that the account with their email is theirs; a problem refuses the sign-in. */
+/**
+ * `enter_invited` gives an account that was made by an invitation to the owner of its email. `link_account` asks the
+ * user to prove that the account with their email is theirs. A problem refuses the sign-in.
+ */
 export type SignInOutcome =
   | 'sign_in'
   | 'create_account'
@@ -27,14 +30,14 @@ export type SignInOutcome =
     >
 
 /**
- * Who comes back from a provider, and what happens then. The first row that fits decides. An email alone never signs
- * anyone in: an attacker may have created the account before the owner of the email came. Nobody has entered an invited
- * account, which waits for the owner of its email.
+ * The table says what happens to a user who comes back from a provider. The first row that fits decides. An email alone
+ * never signs anyone in: an attacker may have created the account before the owner of the email came. Nobody has
+ * entered an invited account, which waits for the owner of its email.
  */
 const POLICY: readonly (readonly [when: Partial<SignInFacts>, outcome: SignInOutcome])[] = [
   [{ connectedAccount: 'active' }, 'sign_in'],
   [{ connectedAccount: 'disabled' }, 'disabled'],
-  // Before the email's problem: users who correct their email would still get no account.
+  // This row comes before the email's problem: users who correct their email would still get no account.
   [{ email: 'missing', signup: 'closed' }, 'signup_closed'],
   [{ email: 'unverified', signup: 'closed' }, 'signup_closed'],
   [{ email: 'unverified', domain: 'refused' }, 'email_domain_not_accepted'],
@@ -47,7 +50,6 @@ const POLICY: readonly (readonly [when: Partial<SignInFacts>, outcome: SignInOut
   [{ signup: 'open' }, 'create_account'],
 ]
 
-/** Decides what happens when a user comes back from a provider. */
 export const decideSignIn = (facts: SignInFacts): SignInOutcome =>
   POLICY.find(([when]) => fits(facts, when))?.[1] ?? 'signup_closed'
 

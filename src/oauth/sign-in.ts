@@ -16,12 +16,12 @@ import type { Database } from '../storage/database.ts'
 import type { HasPassword } from '../accounts/authentication.ts'
 import { createOffer } from './connect.ts'
 
-/** An account with the email of a user who comes from this provider for the first time. */
+/** This account has the email of a user who comes from this provider for the first time. */
 export interface ExistingAccount {
   userId: string
   email: string
   hasPassword: boolean
-  /** The providers by which the owner can prove that the account is theirs. */
+  /** The owner can prove by these providers that the account is theirs. */
   providers: string[]
   /** Nobody has ever proved to own the address: an attacker may have registered it before its owner came. */
   isEmailUnverified: boolean
@@ -29,14 +29,14 @@ export interface ExistingAccount {
 
 export interface ExistingAccountsDeps {
   db: Database
-  /** Names of the providers that are configured now. */
+  /** These are the names of the providers that are configured now. */
   providerNames: readonly string[]
   hasPassword: HasPassword
 }
 
-/** Finds what can prove that an account is a user's. */
+/** Finds the ways to prove that an account is a user's. */
 const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAccountsDeps) => {
-  /** `forbidden` when the account is disabled. */
+  /** Throws `forbidden` when the account is disabled. */
   const describeAccount = async (account: UserRecord): Promise<ExistingAccount> => {
     if (account.disabled) throw signInProblem('disabled')
     const identities = await findIdentitiesOfUser(db, account.id)
@@ -59,7 +59,7 @@ const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAcco
     describeAccount,
     requireAccount,
 
-    /** `invalid_request` when this provider cannot prove the account. */
+    /** Throws `invalid_request` when this provider cannot prove the account. */
     async requireLinkedProvider(provider: string, userId: string): Promise<void> {
       const { providers } = await requireAccount(userId)
       if (!providers.includes(provider)) throw signInProblem('unreadable')
@@ -70,22 +70,23 @@ const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAcco
 export interface SignInDeps extends FirstSignInDeps {
   signupOpen: boolean
   emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
-  /** Finds what can prove that an account is the user's. */
+  /** Finds the ways to prove that an account is the user's. */
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
   markVerified: Ownership['markVerified']
   factorOf: (profile: ProviderProfile) => ProviderFactor
 }
 
-/** `account`: the user must first prove that this account is theirs. */
+/** `account` is set when the user must first prove that this account is theirs. */
 export type SignInResult =
   | { grant: SignInGrant; event: 'login' | 'signup' | 'invitation_accept' }
   | { account: ExistingAccount }
 
-/** How often two sign-ins at the same time may get in each other's way. */
+/** Two sign-ins at the same time may get in each other's way this often. */
 const MAX_TRIES = 3
 
 /**
- * Signs users in by what a provider says about them. Refusals are `AppError`s with a `SignInProblem` as their reason.
+ * Signs users in by the claims of a provider about them. Refusals are `AppError`s with a `SignInProblem` as their
+ * reason.
  */
 export const createSignIn = (deps: SignInDeps) => {
   const { db, clock, signupOpen, emailDomains, describeAccount } = deps
@@ -97,7 +98,7 @@ export const createSignIn = (deps: SignInDeps) => {
     return identity && { identity, user, account: stateOf(user) }
   }
 
-  /** The user has proved the account by its connection, and the email by what the provider says. */
+  /** The user has proved the account by its connection, and the email by the word of the provider. */
   const verifyEmail = async (profile: ProviderProfile, { user }: Connection, caller: Caller): Promise<void> => {
     if (!user || user.emailVerifiedAtMs !== undefined || !profile.emailVerified) return
     await db.inTransaction(async (transaction) => {
@@ -112,7 +113,7 @@ export const createSignIn = (deps: SignInDeps) => {
   const find = async (profile: ProviderProfile) => {
     const earlier = await findConnection(profile)
     const account = earlier ? undefined : await findAccountWithEmail(profile)
-    // Again: the same user may have created this account in another tab since the first query.
+    // The account is looked for again: the same user may have created it in another tab since the first query.
     const connection = account ? await findConnection(profile) : earlier
     const facts: SignInFacts = {
       connectedAccount: connection?.account ?? 'none',

@@ -6,31 +6,31 @@ import type { Queries } from '../storage/database.ts'
 import { spendToken } from '../storage/used-tokens.ts'
 import { badChallenge } from './problems.ts'
 
-/** How long a user may take. */
+/** A user may take this long. */
 export const CHALLENGE_LIFETIME_MS = 5 * 60_000
 
-/** Signing in, or adding a passkey. A challenge for one is none for the other. */
+/** A user signs in or adds a passkey. A challenge for one purpose is not good for the other. */
 type Purpose = 'sign_in' | 'register'
 
-/** The content of a challenge, as JSON. */
+/** This is the content of a challenge, as JSON. */
 interface SealedChallenge {
   id: string
   purpose: Purpose
-  /** The account that the passkey is for; a sign-in finds the account by the passkey. */
+  /** The passkey is for this account; a sign-in finds the account by the passkey. */
   userId?: string | undefined
   expiresAtMs: number
 }
 
-/** A challenge that came back in time, to the browser and for the purpose that it was made for. */
+/** The challenge came back in time, from the browser and for the purpose that it was made for. */
 export interface OpenedChallenge {
-  /** In the transaction of what it allows; `invalid_request` when it was used before. */
+  /** Marks it as used, in the transaction that it allows. It throws `invalid_request` when it was used before. */
   spend(transaction: Pick<Queries, 'run'>): Promise<void>
 }
 
 export interface Challenges {
-  /** `userId`: the account that a passkey is added to. */
+  /** `userId` is the account that a passkey is added to. */
   make(purpose: Purpose, browserSecret: string, userId?: string): string
-  /** `invalid_request` for any other than that which this browser was given for this purpose and account. */
+  /** Throws `invalid_request` for any other than that which this browser was given for this purpose and account. */
   require(challenge: string, purpose: Purpose, browserSecret: string | undefined, userId?: string): OpenedChallenge
 }
 

@@ -8,7 +8,7 @@ export interface RequestOptions {
   rpId: string
   timeout: number
   userVerification: 'required'
-  /** Empty: any passkey that the browser finds for this site. */
+  /** The list is empty: the user may take any passkey that the browser finds for this site. */
   allowCredentials: Descriptor[]
 }
 
@@ -58,7 +58,7 @@ export const creationOptions = ({ challenge, rp, user, existing }: CreationFacts
   user,
   pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
   timeout: CHALLENGE_LIFETIME_MS,
-  // Discoverable: a user signs in without saying who they are.
+  // A passkey is discoverable: a user signs in without saying who they are.
   authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
   attestation: 'none',
   excludeCredentials: existing.map(toDescriptor),

@@ -21,7 +21,7 @@ export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthen
   notify: Notify
   recordEvent: RecordEvent
   hasPassword: HasPassword
-  /** Whether the user can sign in with a provider that is configured. */
+  /** It tells whether the user can sign in with a provider that is configured. */
   hasProvider: (queries: Queries, userId: string) => Promise<boolean>
   /** Deletes recovery codes if nothing is left that they could stand for. */
   deleteUselessRecoveryCodes: (transaction: Transaction, userId: string) => Promise<unknown>
@@ -56,7 +56,7 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       change(session, async (transaction) => {
         const added = await apply(transaction)
         await applySecurityEvent(transaction, 'sign_in_method_changed', { ...session, caller })
-        // From now on changes need it. The user has just shown the passkey, and need not do so again at once.
+        // Changes need the passkey from now on. The user has just shown it, and need not do so again at once.
         await deps.noteMfa(transaction, session.sessionId, amrOf(proof))
         return added
       }),
@@ -72,7 +72,7 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       return added
     },
 
-    /** Resolves to the name as it is stored. */
+    /** It resolves to the name as it is stored. */
     rename: (session: OwnSession, id: string, entered: unknown, caller: Caller): Promise<string> => {
       const name = requireName(entered)
       return change(session, async (transaction) => {

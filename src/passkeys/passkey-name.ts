@@ -2,8 +2,8 @@ import { AppError } from '../lib/errors.ts'
 import type { Passkey } from './passkey.ts'
 
 /**
- * What people call the kinds of authenticators, by AAGUID. The well-known ones; a complete list would have to be kept
- * up to date, and a name can be changed.
+ * People call the kinds of authenticators by these names, by AAGUID. The list has the well-known ones; a complete list
+ * would have to be kept up to date, and a name can be changed.
  */
 // biome-ignore format: a table is read by its columns
 const NAMES: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const authenticatorName = (aaguid: string): string | undefined =>
 
 const MAX_LENGTH = 64
 
-/** A name as it is stored; `unprocessable` for one that cannot be shown in a line. */
+/** Reads a name as it is stored; it throws `unprocessable` for one that cannot be shown in a line. */
 export const requireName = (entered: unknown): string => {
   const name = typeof entered === 'string' ? entered.trim().normalize('NFC') : ''
   if (name.length > 0 && [...name].length <= MAX_LENGTH && !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name)) return name
@@ -48,7 +48,9 @@ export const requireName = (entered: unknown): string => {
   })
 }
 
-/** Names a passkey by the kind of its authenticator, else as given; with a number if the user has one of that name. */
+/**
+ * Names a passkey by the kind of its authenticator, else as given. It adds a number if the user has one of that name.
+ */
 export const defaultName = (aaguid: string, otherwise: string, others: readonly Pick<Passkey, 'name'>[]): string => {
   const name = authenticatorName(aaguid) ?? otherwise
   const taken = new Set(others.map((other) => other.name))

@@ -32,13 +32,16 @@ export const lockPasskey = async (db: Queries, id: string): Promise<Passkey | un
   return row && toPasskey(row)
 }
 
-/** Oldest first. */
+/** Lists the oldest first. */
 export const findPasskeysOfUser = async (db: Queries, userId: string): Promise<Passkey[]> => {
   const rows = await db.all<PasskeyRow>(`SELECT ${COLUMNS} FROM passkeys WHERE user_id = ? ORDER BY id`, userId)
   return rows.map(toPasskey)
 }
 
-/** In a transaction; `UniqueViolation` on `passkeys.credential_id` when any account has that passkey. */
+/**
+ * It must be called in a transaction. It throws `UniqueViolation` on `passkeys.credential_id` when any account has that
+ * passkey.
+ */
 export const insertPasskey = async (db: Queries, passkey: Passkey): Promise<number> => {
   const inserted = await insertRow(db, 'passkeys', {
     id: passkey.id,
@@ -58,7 +61,7 @@ export const insertPasskey = async (db: Queries, passkey: Passkey): Promise<numb
   return inserted
 }
 
-/** Stores what a sign-in changes. */
+/** Stores the values that a sign-in changes. */
 export const updateUse = (
   db: Queries,
   { id, signCount, isBackedUp, lastUsedAtMs }: Pick<Passkey, 'id' | 'signCount' | 'isBackedUp' | 'lastUsedAtMs'>,
@@ -71,7 +74,7 @@ export const updateUse = (
     id,
   )
 
-/** 0 when the user has no such passkey. */
+/** It resolves to 0 when the user has no such passkey. */
 export const updateName = (
   db: Queries,
   { id, userId, name }: Pick<Passkey, 'id' | 'userId' | 'name'>,
@@ -87,8 +90,8 @@ export const deletePasskey = async (
 }
 
 /**
- * Deletes the passkeys of a user, whose row the transaction has locked, that were made at `sinceMs` or later; resolves
- * to their names.
+ * Deletes the passkeys of a user that were made at `sinceMs` or later. The transaction has locked the row of the user.
+ * It resolves to their names.
  */
 export const deletePasskeysSince = async (
   db: Queries,
@@ -109,6 +112,6 @@ export const findUserHandle = async (db: Queries, userId: string): Promise<strin
 export const hasUserHandle = async (db: Queries, userHandle: string): Promise<boolean> =>
   (await db.get('SELECT id FROM users WHERE user_handle = ?', userHandle)) !== undefined
 
-/** 0 when the user has a handle already: of two requests, both go on with that of the first. */
+/** It resolves to 0 when the user has a handle already: of two requests, both go on with that of the first. */
 export const setUserHandle = (db: Queries, userId: string, userHandle: string): Promise<number> =>
   db.run('UPDATE users SET user_handle = ? WHERE id = ? AND user_handle IS NULL', userHandle, userId)

@@ -1,32 +1,32 @@
 import type { Proof } from '../sign-in/amr.ts'
 
-/** A passkey of a user: a public key, whose private key is with an authenticator (WebAuthn Level 3 section 4). */
+/** A passkey is a public key, whose private key is with an authenticator (WebAuthn Level 3 section 4). */
 export interface Passkey {
-  /** UUID */
+  /** It is a UUID. */
   id: string
   userId: string
   /** The authenticator has this name for it, in base64url. */
   credentialId: string
-  /** A COSE key, in base64url. */
+  /** It is a COSE key, in base64url. */
   publicKey: string
   name: string
-  /** The kind of authenticator (UUID); zeros where it does not say. */
+  /** It names the kind of authenticator (UUID); it is all zeros if the authenticator does not say. */
   aaguid: string
-  /** How a browser can reach the authenticator, as the browser told it. */
+  /** The browser has told these ways to reach the authenticator. */
   transports: string[]
-  /** How often the authenticator has signed with it, as far as it counts; 0 where it does not. */
+  /** The authenticator has signed with it this often, as far as it counts; this is 0 if it does not count. */
   signCount: number
-  /** Whether it can be copied to other devices. This never changes. */
+  /** It tells whether the passkey can be copied to other devices. This never changes. */
   isBackupEligible: boolean
-  /** Whether it is copied at the moment. */
+  /** It tells whether the passkey is copied at the moment. */
   isBackedUp: boolean
   createdAtMs: number
   lastUsedAtMs: number | undefined
 }
 
 /**
- * What a passkey proves, which asks for a finger or a PIN besides. The key of one that may be synced is in software, as
- * far as anybody can tell (RFC 8176 section 2).
+ * A passkey also asks for a finger or a PIN. The key of one that may be synced is in software, as far as anybody can
+ * tell (RFC 8176 section 2).
  */
 export const proofOfPasskey = ({ isBackupEligible }: Pick<Passkey, 'isBackupEligible'>): Proof =>
   isBackupEligible ? 'synced_passkey' : 'bound_passkey'

@@ -28,29 +28,33 @@ export { UnknownPasskeyError } from './problems.ts'
 export type { LimitedCheck, PasskeyProof } from './sign-in.ts'
 
 /**
- * Passkeys (WebAuthn Level 3). `browserSecret`, in a cookie, binds each challenge to one browser. A `response` is what
- * the browser made of the authenticator's, as it came, or its JSON text; `invalid_request` where it cannot be read or
- * its challenge is not good.
+ * Handles passkeys (WebAuthn Level 3). `browserSecret`, in a cookie, binds each challenge to one browser. A `response`
+ * is the authenticator's answer in the form that the browser gave it, or its JSON text. A function throws
+ * `invalid_request` if the response cannot be read or its challenge is not good.
  */
 export interface Passkeys {
-  /** Whether there are passkeys here: the functions are to be called only then. */
+  /** It tells whether passkeys are on: the functions may be called only then. */
   isOn: boolean
 
-  // Signing in.
+  // Users sign in by these.
   loginOptions(browserSecret: string): Promise<RequestOptions>
-  /** `unauthorized` when it proves nothing, `forbidden` when the account is disabled. */
+  /** Throws `unauthorized` when it proves nothing, and `forbidden` when the account is disabled. */
   signIn(check: AssertionCheck, caller: Caller): Promise<PasskeyProof>
-  /** The same, by a passkey of this user; to be called where a user proves once more who they are. */
+  /** Does the same by a passkey of this user; it is called when a user proves once more who they are. */
   checkAssertion(check: RequiredPasskey & AssertionCheck, caller: Caller): Promise<PasskeyProof>
 
-  // Adding a passkey: by a session, or by whatever else allows it.
-  /** `conflict` when the user has as many as they may. `email`: where it is not that of the account as it is now. */
+  // Users add a passkey by these, allowed by a session or by something else.
+  /**
+   * Throws `conflict` when the user has as many as they may. `email` is given if it is not the account's current one.
+   */
   registrationOptions(userId: string, browserSecret: string, email?: string): Promise<CreationOptions>
-  /** `invalid_request` for a passkey that cannot be used, `unprocessable` for a name that cannot be shown. */
+  /**
+   * Throws `invalid_request` for a passkey that cannot be used, and `unprocessable` for a name that cannot be shown.
+   */
   checkRegistration(request: NewPasskeyRequest): Promise<CheckedRegistration>
-  /** For the user of a session; `forbidden` without a recent sign-in. */
+  /** Adds it for the user of a session; it throws `forbidden` without a recent sign-in. */
   add(session: OwnSession, checked: CheckedRegistration, caller: Caller): Promise<AddedPasskey>
-  /** For a user who signs in, in the transaction that has locked them; before their session is inserted. */
+  /** Adds it for a user who signs in, in the transaction that has locked them; before their session is inserted. */
   addAtSignIn(
     transaction: Transaction,
     userId: string,
@@ -58,16 +62,16 @@ export interface Passkeys {
     caller: Caller,
   ): Promise<AddedPasskey>
 
-  // The passkeys of a user.
+  // Users see and change their passkeys by these.
   list(userId: string): Promise<OwnPasskey[]>
   /**
-   * What a browser is told so that it offers none that was removed (`AllAcceptedCredentialsOptions`, section 5.1.10.3).
-   * Undefined for a user whom no authenticator knows.
+   * Tells a browser which passkeys there are, so that it offers none that was removed (`AllAcceptedCredentialsOptions`,
+   * section 5.1.10.3). It resolves to undefined for a user whom no authenticator knows.
    */
   accepted(userId: string): Promise<AcceptedPasskeys | undefined>
-  /** `not_found`, or `forbidden` without a recent sign-in. Resolves to the name as it is stored. */
+  /** Throws `not_found`, or `forbidden` without a recent sign-in. It resolves to the name as it is stored. */
   rename(session: OwnSession, id: string, name: unknown, caller: Caller): Promise<string>
-  /** The same, and `conflict` for the last way to sign in. */
+  /** Throws the same errors, and `conflict` for the last way to sign in. */
   remove(session: OwnSession, id: string, caller: Caller): Promise<Passkey>
 }
 
@@ -80,7 +84,10 @@ interface AcceptedPasskeys {
 interface AssertionCheck {
   response: unknown
   browserSecret: string | undefined
-  /** Nothing but a signature counts there: what does not get that far costs nothing, and guesses nothing. */
+  /**
+   * A response counts there only once its signature is checked: one that fails earlier costs nothing, and guesses
+   * nothing.
+   */
   limited?: LimitedCheck | undefined
 }
 
@@ -89,7 +96,6 @@ interface PasskeysDeps
     Pick<PasskeySignInDeps, 'endWrongCodes'>,
     Omit<PasskeyRegistrationDeps, 'challenges' | 'origin'> {
   rootSecret: RootSecret
-  /** The public origin of the service. */
   baseUrl: string
 }
 

@@ -1,13 +1,15 @@
 import { AppError } from '../lib/errors.ts'
 
-/** The hidden field of forms that take a passkey. */
+/** The forms that take a passkey have this hidden field. */
 const FIELD = 'passkey_response'
 
-/** The response has not the form that browsers give it. */
+/** The response does not have the form that browsers give it. */
 export const unreadableResponse = (message: string, field = FIELD): AppError =>
   new AppError('invalid_request', message, { field, reason: 'passkey_unreadable' })
 
-/** The challenge is none of ours, or too old, used, of another browser or account: a new one is needed. */
+/**
+ * The challenge was not made here, is too old, was used, or belongs to another browser or account: a new one is needed.
+ */
 export const badChallenge = (cause: string): AppError =>
   new AppError('invalid_request', 'This took too long, or was begun elsewhere. Try again.', {
     field: FIELD,
@@ -17,7 +19,9 @@ export const badChallenge = (cause: string): AppError =>
 
 /** No account has a passkey with this id. */
 export class UnknownPasskeyError extends AppError {
-  /** Whether the account that it names is one of this installation: then the browser can forget the passkey. */
+  /**
+   * It tells whether the account that it names is one of this installation: then the browser can forget the passkey.
+   */
   readonly isGone: boolean
 
   constructor({ isGone }: { isGone: boolean }) {
@@ -48,7 +52,7 @@ export const unusablePasskey = (cause: unknown): AppError =>
     cause,
   })
 
-/** The user has this passkey already, or another user has. */
+/** The user or another user has this passkey already. */
 export const passkeyExists = (cause: unknown): AppError =>
   new AppError('conflict', 'This passkey is set up already.', { field: FIELD, reason: 'passkey_exists', cause })
 

@@ -1,8 +1,8 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 
 /*
- * Whether 32 bytes are a public key of Ed25519 (RFC 8032 section 5.1). The library of Node takes any bytes: those that
- * are no point verify nothing, and a point of low order verifies signatures that nobody made.
+ * Tells whether 32 bytes are a public key of Ed25519 (RFC 8032 section 5.1). The library of Node takes any bytes: bytes
+ * that are no point verify nothing, and a point of low order verifies signatures that nobody made.
  */
 
 const P = 2n ** 255n - 19n
@@ -24,12 +24,12 @@ const inverse = (value: bigint): bigint => power(value, P - 2n)
 
 const D = modulo(-121665n * inverse(121666n))
 
-/** Euler's criterion. */
+/** This is Euler's criterion. */
 const isSquare = (value: bigint): boolean => value === 0n || power(value, (P - 1n) / 2n) === 1n
 
 /**
- * Adding a point to itself three times gives the neutral point exactly for the eight points of low order, whose y is one
- * of five: 1 and -1, 0, and the two for which y² is a root of d·y⁴ + 2·y² - 1.
+ * Exactly eight points, those of low order, give the neutral point when they are added to themselves three times. Their
+ * y is one of five: 1 and -1, 0, and the two for which y² is a root of d·y⁴ + 2·y² - 1.
  */
 const isOfLowOrder = (y: bigint): boolean => {
   const ySquared = modulo(y * y)
@@ -45,10 +45,10 @@ const isOnEd25519 = (bytes: Uint8Array): boolean => {
   return isSquare(modulo((ySquared - 1n) * inverse(D * ySquared + 1n)))
 }
 
-/** A COSE key (RFC 9052 section 7) as it is decoded: numbers for names. */
+/** A COSE key (RFC 9052 section 7) has numbers for names when it is decoded. */
 export type CoseKey = ReadonlyMap<number, unknown>
 
-/** COSE names of algorithms, in the order in which svc prefers them: ES256, EdDSA with Ed25519, RS256. */
+/** COSE names these algorithms, in the order in which svc prefers them: ES256, EdDSA with Ed25519, RS256. */
 export const ALGORITHMS: readonly number[] = [-7, -8, -257]
 
 const MIN_RSA_BITS = 2048
@@ -62,7 +62,7 @@ const ALG = 3
 /** Reads the algorithm that the key says it is for. */
 export const algorithmOf = (key: CoseKey): unknown => key.get(ALG)
 
-/** The members of a key of each algorithm, which has no others (WebAuthn section 6.5.1.1). */
+/** A key of each algorithm has these members, and no others (WebAuthn section 6.5.1.1). */
 const FORMS: Record<number, { members: number; toJwk: (key: CoseKey) => JsonWebKey | undefined }> = {
   [-7]: {
     members: 5,
@@ -83,8 +83,9 @@ const FORMS: Record<number, { members: number; toJwk: (key: CoseKey) => JsonWebK
 }
 
 /**
- * Throws unless a key can be used: of an algorithm that svc accepts, of the kind that the algorithm needs, importable,
- * and on its curve. A key that nothing verifies would lock its owner out, and one of low order verifies anything.
+ * Throws unless a key can be used: its algorithm is one that svc accepts, it is of the kind that the algorithm needs,
+ * it can be imported, and it is on its curve. A key that nothing verifies would lock its owner out, and one of low
+ * order verifies anything.
  */
 export const requireUsableKey = (key: CoseKey): void => {
   const algorithm = algorithmOf(key)
@@ -95,7 +96,7 @@ export const requireUsableKey = (key: CoseKey): void => {
   if (jwk.kty === 'OKP' && !isOnEd25519(Buffer.from(jwk.x ?? '', 'base64url'))) {
     throw new Error('the key is no point of Ed25519')
   }
-  // It refuses a point that is not on P-256.
+  // The function refuses a point that is not on P-256.
   requireSaneRsa(createPublicKey({ key: jwk, format: 'jwk' }))
 }
 

@@ -25,51 +25,51 @@ export interface PasskeyRegistrationDeps {
   relyingParty: { id: string; name: string }
   notify: Notify
   recordEvent: RecordEvent
-  /** For an account that has none; hashed already. */
+  /** Prepares codes for an account that has none; they are hashed already. */
   prepareRecoveryCodes: (userId: string, caller?: Caller) => Promise<PreparedCodes | undefined>
 }
 
 interface PreparedCodes {
   codes: string[]
-  /** False when another request has given the account some. */
+  /** It resolves to false when another request has given the account some. */
   insert: (transaction: Transaction) => Promise<boolean>
 }
 
-/** The response to the options for a user. */
+/** The browser responds to the options for a user. */
 export interface NewPasskeyRequest {
   userId: string
   response: unknown
   browserSecret: string | undefined
   /** The user has written it; if undefined, the kind of authenticator gives the name. */
   name?: unknown
-  /** The name where that kind is not known, such as browser and system. */
+  /** This name, such as browser and system, is used if that kind is not known. */
   otherwise: string
   caller: Caller
 }
 
-/** A passkey that was stored. */
+/** The passkey was stored. */
 export interface AddedPasskey {
   passkey: Passkey
-  /** New ones, which came with the first passkey, to be shown once. */
+  /** These new codes came with the first passkey, and are shown once. */
   recoveryCodes: string[] | undefined
 }
 
-/** A passkey that can be used. Nothing was stored yet. */
+/** The passkey can be used. Nothing was stored yet. */
 export interface CheckedRegistration {
   /** The user has proved this by making the passkey. */
   proof: Proof
   /**
-   * In the transaction of what allows it, after the user's row was locked: spends the challenge, stores the passkey, and
-   * tells the user. The caller applies the security event. `invalid_request` when the challenge was used before, `conflict` when an account has the passkey already, or the
-   * user has too many.
+   * Spends the challenge, stores the passkey, and tells the user. It runs in the transaction of what allows it, after
+   * the user's row was locked. The caller applies the security event. It throws `invalid_request` when the challenge
+   * was used before, and `conflict` when an account has the passkey already or the user has too many.
    */
   apply: (transaction: Transaction) => Promise<AddedPasskey>
 }
 
-/** More than anybody has authenticators. The list goes into the options, and authenticators try each entry. */
+/** Nobody has more authenticators. The list goes into the options, and authenticators try each entry. */
 const MAX_PASSKEYS = 20
 
-/** Adds passkeys to accounts. Whether that is allowed, the caller decides, again in the transaction that stores it. */
+/** Adds passkeys to accounts. The caller decides if that is allowed, again in the transaction that stores it. */
 export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
   const { db, clock, challenges, origin, relyingParty, notify, recordEvent } = deps
 

@@ -1,21 +1,21 @@
 import { unreadableResponse } from './problems.ts'
 
 /*
- * What browsers send of an authenticator (WebAuthn section 5.1, `toJSON`), as far as svc looks at it. Each value is
+ * Browsers send this of an authenticator (WebAuthn section 5.1, `toJSON`), as far as svc looks at it. Each value is
  * checked here and copied: other members, of which later browsers send more, never reach the library.
  */
 
-/** `AuthenticationResponseJSON` */
+/** This is `AuthenticationResponseJSON`. */
 export interface Assertion {
   id: string
   clientDataJSON: string
   authenticatorData: string
   signature: string
-  /** Undefined where the authenticator does not say whose passkey it is. */
+  /** It is undefined if the authenticator does not say whose passkey it is. */
   userHandle: string | undefined
 }
 
-/** `RegistrationResponseJSON` */
+/** This is `RegistrationResponseJSON`. */
 export interface Registration {
   id: string
   clientDataJSON: string
@@ -25,7 +25,7 @@ export interface Registration {
 
 const MAX_CREDENTIAL_ID_BYTES = 1023
 
-/** Those of WebAuthn section 5.8.4; a browser may know others, which would be sent back to it in vain. */
+/** WebAuthn section 5.8.4 names these; a browser may know others, which would be sent back to it in vain. */
 const TRANSPORTS: readonly string[] = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']
 
 type Members = Readonly<Record<string, unknown>>
@@ -58,7 +58,7 @@ const parse = (response: unknown): unknown => {
   }
 }
 
-/** Its id, and the part that the authenticator has made. */
+/** Reads the id, and the part that the authenticator has made. */
 const readCredential = (given: unknown): { id: string; response: Members } => {
   const credential = requireObject(parse(given), 'The body')
   const id = requireBase64Url(credential, 'id', 'id')
@@ -70,7 +70,7 @@ const readCredential = (given: unknown): { id: string; response: Members } => {
   return { id, response: requireObject(credential.response, 'response') }
 }
 
-/** `invalid_request` for what no browser sends. */
+/** Throws `invalid_request` for a value that no browser sends. */
 export const readAssertion = (given: unknown): Assertion => {
   const { id, response } = readCredential(given)
   const { userHandle } = response
@@ -83,7 +83,7 @@ export const readAssertion = (given: unknown): Assertion => {
   }
 }
 
-/** `invalid_request` for what no browser sends. */
+/** Throws `invalid_request` for a value that no browser sends. */
 export const readRegistration = (given: unknown): Registration => {
   const { id, response } = readCredential(given)
   return {
@@ -103,7 +103,7 @@ const readTransports = (value: unknown): string[] => {
 /** The browser says this about the ceremony (section 5.8.1). */
 export interface ClientData {
   challenge: string
-  /** Whether the page was inside one of another site. */
+  /** It tells whether the page was inside a page of another site. */
   isFramed: boolean
 }
 

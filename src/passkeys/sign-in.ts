@@ -25,31 +25,32 @@ export interface PasskeySignInDeps {
 
 /** A passkey has proved this. Nothing was changed yet. */
 export interface PasskeyProof {
-  /** Valid while the account is active and has the passkey. */
+  /** The grant is valid while the account is active and has the passkey. */
   grant: SignInGrant
   proof: Proof
   passkey: Passkey
   /** A copy of the authenticator may be in use (section 6.1.1), or it was restored from a backup. */
   counterWentBack: boolean
   /**
-   * In the transaction of what the proof allows, after the user's row was locked: spends the challenge and notes the
-   * use. `invalid_request` when the challenge was used before, `unauthorized` when the passkey has gone.
+   * Spends the challenge and notes the use. It runs in the transaction of what the proof allows, after the user's row
+   * was locked. It throws `invalid_request` when the challenge was used before, and `unauthorized` when the passkey has
+   * gone.
    */
   apply: (transaction: Transaction) => Promise<void>
 }
 
-/** It must be a passkey of this user. */
+/** The passkey must be one of this user. */
 export interface RequiredPasskey {
   userId: string
-  /** One that was added at this time or later proves nothing: it may be an attacker's. */
+  /** A passkey that was added at this time or later proves nothing: it may be an attacker's. */
   madeBeforeMs?: number | undefined
 }
 
-/** Checks the responses of passkeys that sign in, or prove once more who it is. */
+/** Checks the responses of passkeys that sign in, or that prove once more who the user is. */
 export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
   const { db, clock, challenges, origin, relyingPartyId, recordEvent } = deps
 
-  /** The account is the one that the authenticator names (section 7.2, step 6). */
+  /** The account must be the one that the authenticator names (section 7.2, step 6). */
   const requireOwner = async ({ userHandle }: Assertion, { userId }: Passkey, isUserKnown: boolean): Promise<void> => {
     if (userHandle === undefined && isUserKnown) return
     const expected = await findUserHandle(db, userId)
@@ -114,7 +115,7 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
   }
 }
 
-/** Runs the check of a signature within the limits of the user whose passkey it would be of. */
+/** Runs the check of a signature within the limits of the user who owns the passkey that is claimed. */
 export type LimitedCheck = <T>(userId: string, check: () => Promise<T>) => Promise<T>
 
 /** A browser presents the response. */

@@ -2,31 +2,31 @@ import { ALGORITHMS, algorithmOf, type CoseKey, requireUsableKey } from './publi
 import type { Passkey } from './passkey.ts'
 import type { Assertion, Registration } from './response.ts'
 
-/** Loaded with the first response: it takes a tenth of a second, and 25 MB. */
+/** The library is loaded with the first response: it takes a tenth of a second, and 25 MB. */
 const loadLibrary = () => import('@simplewebauthn/server')
 const loadHelpers = () => import('@simplewebauthn/server/helpers')
 
 /** A response must have been made for these. */
 export interface Expected {
   challenge: string
-  /** Exactly the base URL's. */
+  /** It is exactly the origin of the base URL. */
   origin: string
   relyingPartyId: string
 }
 
-/** An authenticator says this of a passkey when it signs. */
+/** An authenticator says this about a passkey when it signs. */
 export interface Use {
   signCount: number
   isBackedUp: boolean
 }
 
-/** A passkey that was just made. */
+/** The passkey was just made. */
 export type NewPasskey = Pick<
   Passkey,
   'credentialId' | 'publicKey' | 'aaguid' | 'signCount' | 'isBackupEligible' | 'isBackedUp'
 >
 
-/** Checks a signature and what was signed (WebAuthn section 7.2); throws where it proves nothing. */
+/** Checks a signature and what was signed (WebAuthn section 7.2). It throws if the response proves nothing. */
 export const verifyAssertion = async (assertion: Assertion, passkey: Passkey, expected: Expected): Promise<Use> => {
   const { verifyAuthenticationResponse } = await loadLibrary()
   const { id, clientDataJSON, authenticatorData, signature } = assertion
@@ -45,7 +45,8 @@ export const verifyAssertion = async (assertion: Assertion, passkey: Passkey, ex
     credential: {
       id,
       publicKey: Uint8Array.from(Buffer.from(passkey.publicKey, 'base64url')),
-      // The library would refuse one that does not go up. Authenticators that are restored from a backup count again.
+      // The library would refuse a counter that does not go up. Authenticators that are restored from a backup count
+      // again.
       counter: -1,
     },
   })
@@ -57,7 +58,7 @@ export const verifyAssertion = async (assertion: Assertion, passkey: Passkey, ex
   return { signCount: newCounter, isBackedUp: credentialBackedUp }
 }
 
-/** Checks a new passkey (section 7.1); throws where it cannot be used. */
+/** Checks a new passkey (section 7.1). It throws if the passkey cannot be used. */
 export const verifyRegistration = async (registration: Registration, expected: Expected): Promise<NewPasskey> => {
   const { id, clientDataJSON, attestationObject } = registration
   const selfMadeBy = await requireNoCertificates(attestationObject)
@@ -95,9 +96,9 @@ export const verifyRegistration = async (registration: Registration, expected: E
 }
 
 /**
- * svc asks for no attestation. What comes is `none`, or `packed` with a signature of the passkey itself, which browsers
- * leave as it is (section 5.1.3); then it resolves to the algorithm that is stated. For the others, the library would
- * parse certificates of the sender, and request the addresses in them.
+ * svc asks for no attestation. A browser sends `none`, or `packed` with a signature of the passkey itself, which
+ * browsers leave as it is (section 5.1.3); then it resolves to the algorithm that is stated. For other formats, the
+ * library would parse certificates of the sender, and request the addresses in them.
  */
 const requireNoCertificates = async (attestationObject: string): Promise<unknown> => {
   const { decodeAttestationObject } = await loadHelpers()

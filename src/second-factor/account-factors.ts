@@ -4,19 +4,19 @@ import { countFactors } from './second-factor-store.ts'
 
 type Runner = Pick<Queries, 'get'>
 
-/** Finds the second factors and passkeys of accounts. What the settings switch off does not count. */
+/** Finds the second factors and passkeys of accounts. A kind that the settings switch off does not count. */
 export interface FactorLookup {
   /**
-   * Finds what was made before `madeBeforeMs`; everything when left out. Recovery codes from before count also where
-   * what they stood for was replaced since.
+   * Finds everything that was made before `madeBeforeMs`, or everything at all when it is left out. Recovery codes from
+   * before that time count even if the factor that they stood for was replaced since.
    */
   find(userId: string, queries?: Runner, madeBeforeMs?: number): Promise<AccountFactors>
-  /** The same, without what goes in the same step. */
+  /** Does the same as `find`, but leaves out the factors that go in the same step. */
   findAsked: FindAsked
-  /** Whether the account has an app or a passkey. */
+  /** Tells whether the account has an app or a passkey. */
   has(queries: Runner, userId: string): Promise<boolean>
   hasPasskey(queries: Runner, userId: string): Promise<boolean>
-  /** Whether the account had an app, a passkey or a recovery code before a time, whatever the settings allow. */
+  /** Tells whether the account had an app, a passkey or a recovery code before a time, whatever the settings allow. */
   hadAny(queries: Runner, userId: string, beforeMs: number): Promise<boolean>
 }
 
@@ -41,7 +41,7 @@ export const createFactorLookup = ({ db, acceptsCodes, acceptsPasskeys }: Factor
   const find: FactorLookup['find'] = async (userId, queries = db, beforeMs?: number) => {
     const found = await findAccepted(queries, userId, { ...(beforeMs !== undefined && { beforeMs }) })
     if (hasFactor(found)) return found
-    // The app that they stood for was replaced by something newer.
+    // Something newer has replaced the app that they stood for.
     const stand = beforeMs !== undefined && found.recoveryCodes > 0 && (await has(queries, userId))
     return { ...found, recoveryCodes: stand ? found.recoveryCodes : 0 }
   }

@@ -24,8 +24,8 @@ interface WrongCodeNoticeDeps {
 }
 
 /**
- * Notes a wrong code after a right password, a provider or a link. The user is told of the third within a quarter of an
- * hour, once a day.
+ * Notes a wrong code after a right password, a provider or a link. The user is told about the third one within a
+ * quarter of an hour, once a day.
  */
 const createWrongCodeNotice =
   ({ db, clock, notify }: WrongCodeNoticeDeps) =>
@@ -37,22 +37,22 @@ const createWrongCodeNotice =
       if (await isWithin('wrongCodesNotice')) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
     })
 
-/** A user has entered it to prove that they hold a second factor. */
+/** A user has entered this code to prove that they hold a second factor. */
 export interface EnteredCode {
   userId: string
-  /** A code of the app, or a recovery code; as it was typed. */
+  /** It is a code of the app or a recovery code, as the user typed it. */
   code: string
   place: CodePlace
-  /** Only an app and recovery codes that were made before count; any when left out. */
+  /** The app and the recovery codes count only if they were made before this time; all count when it is left out. */
   madeBeforeMs?: number | undefined
 }
 
-/** A code that is right, and not used up before `apply`. */
+/** The code is right, and is not used up before `apply`. */
 export interface CheckedCode {
   proof: 'one_time_code' | 'recovery_code'
   /**
-   * Uses the code up, in the transaction of what it permits, which has locked the user; `unauthorized` when another
-   * request was first.
+   * Uses the code up, in the transaction of the change that it permits, which has locked the user. It throws
+   * `unauthorized` when another request was first.
    */
   apply(transaction: Transaction): Promise<void>
 }
@@ -64,13 +64,16 @@ export interface CodeCheckDeps {
   sealing: SecretSealing
   notify: Notify
   recordEvent: RecordEvent
-  /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`). */
+  /** It tells whether codes of an app are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
   factors: FactorLookup
   rateLimit: boolean
 }
 
-/** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
+/**
+ * The check throws `unauthorized` with reason `code_wrong` on `code`, and `rate_limited` past the limits of wrong
+ * codes.
+ */
 export const createCodeCheck = (deps: CodeCheckDeps) => {
   const { db, clock, passwords, sealing, notify, recordEvent, acceptsCodes, factors } = deps
   const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
@@ -81,7 +84,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     if (!setUp || setUp.createdAtMs >= madeBeforeMs) return undefined
     const secret = sealing.open(setUp.secretSealed, userId)
     if (!secret) throw sealedByAnother()
-    // The owner's codes in a browser that is known end no row of an attacker's elsewhere.
+    // The owner's codes in a known browser do not end a row that an attacker began elsewhere.
     const rows = codeRowsOf({ place, isRecoveryCode: false })
     const step = findStep(secret, { code, nowMs: clock.now(), lastUsedStep: setUp.lastUsedStep })
     if (step === undefined) return undefined
@@ -98,7 +101,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     { place, text }: RecoveryCode,
     caller?: Caller,
   ) => {
-    // Alone, recovery codes prove nothing: they stand for something else that the user has.
+    // Recovery codes alone prove nothing: they stand for something else that the user has.
     if (!(await factors.has(db, userId))) return undefined
     const hash = await findRecoveryHash(db, { userId, place }, madeBeforeMs)
     if ((await passwords.check(text, hash, caller)) === 'wrong' || hash === undefined) return undefined
@@ -125,7 +128,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
         ? await checkRecoveryCode(entered, recoveryCode, caller)
         : await checkOneTimeCode({ ...entered, code })
     } catch (error) {
-      // It was not found out whether the code is wrong.
+      // The check has not found out if the code is wrong.
       await takeBack()
       throw error
     }

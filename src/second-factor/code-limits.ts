@@ -6,16 +6,16 @@ import { retrySecondsOf } from '../limits/too-many-tries.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { type CodeRow, countInARow, discountInARow, findFullRow } from './wrong-code-store.ts'
 
-/** The next day helps as little as the next minute: the page says what helps. */
+/** A retry on the next day helps as little as one in the next minute: the page says what helps. */
 const LOCKED_RETRY_SECONDS = 86_400
 
 /** A code is entered at a place, and each place has a count of its own. */
 export type CodePlace =
   | {
-      /** At a login, or on the page of a link. */
+      /** The code is entered at a login, or on the page of a link. */
       kind: 'login' | 'link'
       network: string
-      /** Where the account knows the browser, its counts are stored under this name. */
+      /** The counts are stored under this name if the account knows the browser. */
       knownBrowser: string | undefined
     }
   | { kind: 'reauthentication'; sessionId: string; network: string }
@@ -27,8 +27,8 @@ interface Try {
 }
 
 /**
- * The counters of a code, in the order of their ids. An attacker who has the password and tries codes must not keep the
- * owner out: so browsers that the account knows, and sessions, have counts of their own, and so have recovery codes.
+ * Lists the counters of a code in the order of their ids. An attacker who has the password and tries codes must not
+ * keep the owner out, so known browsers, sessions and recovery codes have counts of their own.
  */
 const countersOf = ({ userId, place, isRecoveryCode }: Try): StoredCounter[] => {
   if (isRecoveryCode) return [counterFor('recoveryCode', userId, place.network)]
@@ -38,18 +38,21 @@ const countersOf = ({ userId, place, isRecoveryCode }: Try): StoredCounter[] => 
   return [counterFor('codeInNetwork', userId, place.network), counterFor('codeOfAccount', userId)]
 }
 
-/** The rows in which a wrong code counts, and which a right one ends: none for recovery codes, which are long. */
+/**
+ * Lists the rows in which a wrong code counts and which a right one ends. Recovery codes have none, since they are
+ * long.
+ */
 export const codeRowsOf = ({ place, isRecoveryCode }: Omit<Try, 'userId'>): CodeRow[] => {
   if (isRecoveryCode) return []
   const isOwn = place.kind === 'reauthentication' || place.knownBrowser !== undefined
   return isOwn ? ['anywhere'] : ['anywhere', place.kind === 'link' ? 'links' : 'browsers']
 }
 
-/** The limits of wrong codes, counted in the database, the same for all processes. */
+/** These limits of wrong codes are counted in the database, and are the same for all processes. */
 export interface CodeLimits {
   /**
-   * Counts a try before its code is checked, so that many at once are no more than the limit; `rate_limited` past it.
-   * Resolves to the function that takes the count back, for a code that is not wrong.
+   * Counts a try before its code is checked, so that many tries at once stay within the limit. It throws `rate_limited`
+   * past the limit. It resolves to the function that takes the count back, for a code that is not wrong.
    */
   count(attempt: Try): Promise<() => Promise<void>>
 }
@@ -57,7 +60,7 @@ export interface CodeLimits {
 interface CodeLimitsDeps {
   db: Database
   clock: Clock
-  /** `SVC_RATE_LIMIT`. Codes in a row count without it too: they are no rate. */
+  /** This is `SVC_RATE_LIMIT`. Codes in a row are counted even when it is off, since they are no rate. */
   enabled: boolean
 }
 
@@ -72,7 +75,7 @@ export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLi
     throw tooManyCodes(retrySecondsOf(waits[0] ?? 0))
   }
 
-  /** An error here takes back every count of this try: only codes that are checked count. */
+  /** An error here takes back every count of this try: a code that is not checked does not count. */
   const countAll = async (transaction: Transaction, attempt: Try): Promise<CountedRow[]> => {
     const counted = await countWithinTime(transaction, enabled ? countersOf(attempt) : [])
     const rows = codeRowsOf(attempt)

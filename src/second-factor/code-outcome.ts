@@ -1,7 +1,9 @@
 import { AppError } from '../lib/errors.ts'
 import type { CheckedCode } from './code-check.ts'
 
-/** How the check of an entered code can end: right, of the app or one of the recovery codes; wrong; or not looked at. */
+/**
+ * The check of a code ends in one of these ways: it is right (of the app, or a recovery code), wrong, or not looked at.
+ */
 export const CODE_OUTCOMES = ['one_time_code', 'recovery_code', 'wrong', 'limited', 'failed'] as const
 
 export type CodeOutcome = (typeof CODE_OUTCOMES)[number]
@@ -12,7 +14,6 @@ const outcomeOf = (thrown: unknown): CodeOutcome => {
   return thrown.code === 'unauthorized' ? 'wrong' : 'failed'
 }
 
-/** Counts how each check ends. */
 export const countingCodes =
   <Entered extends unknown[]>(
     check: (...entered: Entered) => Promise<CheckedCode>,

@@ -18,15 +18,15 @@ import { deleteSetUp } from './one-time-code-store.ts'
 import { createSecretSealing } from './secret-sealing.ts'
 import { type CheckedSetUp, createSetUp } from './set-up.ts'
 
-/** The session of the request, which permits a change of its user. */
+/** The session of the request permits a change of its user. */
 export interface ChangingSession {
   userId: string
   sessionId: string
 }
 
-/** A first code that was right, entered in a session. */
+/** A user has entered a right first code in a session. */
 export interface OwnSetUp extends Pick<CheckedSetUp, 'recoveryCodes'> {
-  /** The same as of `CheckedSetUp`; besides, `forbidden` unless the user of the session has authenticated recently. */
+  /** Does the same as in `CheckedSetUp`. It also throws `forbidden` unless the user has authenticated recently. */
   apply(transaction: Transaction): Promise<void>
 }
 
@@ -38,14 +38,13 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
   recordEvent: RecordEvent
-  /** The name of the application. */
   appName: string
-  /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
+  /** It tells whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
   factors: FactorLookup
-  /** Whether tries are limited (`SVC_RATE_LIMIT`). */
+  /** It tells whether tries are limited (`SVC_RATE_LIMIT`). */
   rateLimit: boolean
-  /** Called with how each check of a code has ended. */
+  /** It is called with the outcome of each check of a code. */
   onCode?: ((outcome: CodeOutcome) => void) | undefined
 }
 

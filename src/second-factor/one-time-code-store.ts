@@ -1,11 +1,10 @@
 import type { Queries, TableRow } from '../storage/database.ts'
 import { type CodeRow, limitedColumns } from './wrong-code-store.ts'
 
-/** The authenticator app of a user. */
 export interface CodeSetUp {
   userId: string
   secretSealed: string
-  /** Tells this set-up from one that replaces it. */
+  /** The time tells this set-up from one that replaces it. */
   createdAtMs: number
   lastUsedStep: number
 }
@@ -26,7 +25,7 @@ export const findSetUp = async (db: Queries, userId: string): Promise<CodeSetUp 
   return row && toSetUp(row)
 }
 
-/** Changes nothing where there is one already. */
+/** Changes nothing if there is one already. */
 export const insertSetUp = (db: Queries, setUp: CodeSetUp): Promise<number> =>
   db.run(
     `INSERT INTO one_time_codes (${COLUMNS}, wrong_in_a_row) VALUES (?, ?, ?, ?, 0) ON CONFLICT (user_id) DO NOTHING`,
@@ -36,7 +35,7 @@ export const insertSetUp = (db: Queries, setUp: CodeSetUp): Promise<number> =>
     setUp.lastUsedStep,
   )
 
-/** Changes nothing where the one that was made at `replacedMs` is gone. Wrong codes in a row stay counted. */
+/** Changes nothing if the one that was made at `replacedMs` is gone. Wrong codes in a row stay counted. */
 export const replaceSetUp = (db: Queries, setUp: CodeSetUp, replacedMs: number): Promise<number> =>
   db.run(
     `UPDATE one_time_codes SET secret_sealed = ?, created_at = ?, last_used_step = ?
@@ -52,8 +51,8 @@ export const deleteSetUp = (db: Queries, userId: string, sinceMs: number): Promi
   db.run('DELETE FROM one_time_codes WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
 
 /**
- * Uses the code of a step up, and every earlier one; 0 where that was done, or the app was replaced. Ends these rows of
- * wrong codes where they have not reached their limit.
+ * Uses the code of a step up, and every earlier one. It resolves to 0 if that was done before, or if the app was
+ * replaced. It ends these rows of wrong codes if they have not reached their limit.
  */
 export const useStep = (
   db: Queries,
@@ -74,14 +73,14 @@ export const useStep = (
   )
 }
 
-/** A secret as it is stored, and the same sealed again. */
+/** It holds a secret as it is stored, and the same secret sealed again. */
 export interface SealedSecret {
   userId: string
   sealed: string
   again: string
 }
 
-/** Secrets that were made at `sinceMs` or later, in the order of their users, from the one after `after`. */
+/** Finds secrets that were made at `sinceMs` or later, in the order of their users, from the one after `after`. */
 export const findSetUpsAfter = (
   db: Queries,
   { after, limit, sinceMs }: { after: string; limit: number; sinceMs: number },
@@ -94,6 +93,6 @@ export const findSetUpsAfter = (
     limit,
   )
 
-/** Changes nothing where the app was replaced in the meantime. */
+/** Changes nothing if the app was replaced since. */
 export const replaceSealedSecret = (db: Queries, { userId, sealed, again }: SealedSecret): Promise<number> =>
   db.run('UPDATE one_time_codes SET secret_sealed = ? WHERE user_id = ? AND secret_sealed = ?', again, userId, sealed)

@@ -2,7 +2,7 @@ import { HOTP, Secret, URI, TOTP } from 'otpauth'
 import { equalInConstantTime } from '../lib/secrets.ts'
 import { AppError } from '../lib/errors.ts'
 
-// RFC 6238 with what every authenticator app can do: SHA-1, six digits, thirty seconds.
+// Every authenticator app supports this form of RFC 6238: SHA-1, six digits, thirty seconds.
 const ALGORITHM = 'SHA1'
 const DIGITS = 6
 const STEP_MS = 30_000
@@ -16,8 +16,9 @@ const codeOf = (secret: Secret, step: number): string =>
   HOTP.generate({ secret, algorithm: ALGORITHM, digits: DIGITS, counter: step })
 
 /**
- * The step that a code is of: that of now, the one before or the one after, since clocks differ and people type
- * slowly (RFC 6238 section 5.2). Steps up to `lastUsedStep` are used up. Undefined where the code is wrong.
+ * Finds the step that a code is of: the current one, the one before or the one after, since clocks differ and people
+ * type slowly (RFC 6238 section 5.2). Steps up to `lastUsedStep` are used up. It returns undefined if the code is
+ * wrong.
  */
 export const findStep = (
   bytes: Uint8Array,
@@ -28,15 +29,15 @@ export const findStep = (
   return [now, now - 1, now + 1].find((step) => step > lastUsedStep && equalInConstantTime(codeOf(secret, step), code))
 }
 
-/** A secret as an authenticator app takes it: as text for a keyboard, and as the address in a QR code. */
+/** An authenticator app takes a secret as text for a keyboard, or as the address in a QR code. */
 export interface AppSecret {
-  /** Base32, without spaces. */
+  /** The text is Base32, without spaces. */
   text: string
-  /** `otpauth://totp/…` */
+  /** The address begins with `otpauth://totp/`. */
   uri: string
 }
 
-/** `issuer` is the name of the application, `account` the email of the user: what the app calls its entry. */
+/** The app names its entry by `issuer`, the name of the application, and `account`, the email of the user. */
 export const toAppSecret = (bytes: Uint8Array, { issuer, account }: { issuer: string; account: string }): AppSecret => {
   const secret = toSecret(bytes)
   // A colon stands between the two.
@@ -45,7 +46,7 @@ export const toAppSecret = (bytes: Uint8Array, { issuer, account }: { issuer: st
   return { text: secret.base32, uri: URI.stringify(totp) }
 }
 
-/** A code as it was typed, without the spaces and hyphens that people put in; `unprocessable` when nothing is left. */
+/** Removes the spaces and hyphens that people type into a code. It throws `unprocessable` when nothing is left. */
 export const readTypedCode = (entered: string): string => {
   const code = entered.normalize('NFKC').replaceAll(/[\s-]/g, '')
   if (code !== '') return code

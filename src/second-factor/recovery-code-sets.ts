@@ -8,25 +8,25 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 import { randomBytes } from 'node:crypto'
 
-/** Crockford's Base32: no letter looks like a digit or like another letter. */
+/** Crockford's Base32 has no letter that looks like a digit or like another letter. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 16
 const GROUP = /.{4}(?=.)/g
 
 const RECOVERY_CODES = 10
 
-/** A recovery code in the form that is hashed: 16 characters without hyphens. */
+/** The code has the form that is hashed: 16 characters without hyphens. */
 export interface RecoveryCode {
-  /** Its first character, which says which of the ten it is: so a try costs one hash. */
+  /** The first character says which of the ten codes it is, so that a try costs one hash. */
   place: string
   text: string
 }
 
-/** A new set: ten codes, each with 75 random bits behind the digit of its place. */
+/** Makes a new set of ten codes, each with 75 random bits behind the digit of its place. */
 export const newRecoveryCodes = (): RecoveryCode[] =>
   Array.from({ length: RECOVERY_CODES }, (_, index) => {
     const place = String(index)
-    // A byte has eight times as many values as the alphabet: each character is as likely as every other.
+    // A byte has eight times as many values as the alphabet, so each character is as likely as every other.
     const characters = [...randomBytes(LENGTH - 1)].map((byte) => ALPHABET[byte % ALPHABET.length])
     return { place, text: place + characters.join('') }
   })
@@ -35,8 +35,8 @@ export const newRecoveryCodes = (): RecoveryCode[] =>
 export const showRecoveryCode = ({ text }: RecoveryCode): string => text.replaceAll(GROUP, '$&-')
 
 /**
- * Reads what a user has typed, in any case, with or without hyphens and spaces, and with the letters that Crockford
- * reads as digits; undefined for anything that cannot be a recovery code.
+ * Reads a code that a user has typed, in any case, with or without hyphens and spaces, and with the letters that
+ * Crockford reads as digits. It returns undefined for anything that cannot be a recovery code.
  */
 export const readRecoveryCode = (entered: string): RecoveryCode | undefined => {
   const text = entered.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1')
@@ -44,13 +44,14 @@ export const readRecoveryCode = (entered: string): RecoveryCode | undefined => {
   return isCode ? { place: text.slice(0, 1), text } : undefined
 }
 
-/** Ten new codes, hashed and not yet stored. */
+/** Ten new codes are hashed and not yet stored. */
 export interface PreparedRecoveryCodes {
   /** The user sees them once. */
   codes: string[]
   /**
-   * Stores them in place of those that there are, in a transaction that has locked the user; false where others were
-   * made since these were prepared. So of two requests at once, the codes that a user sees are those that are good.
+   * Stores them in place of the existing codes, in a transaction that has locked the user. It resolves to false if
+   * other codes were made since these were prepared. This way, when two requests come at once, the codes that a user
+   * sees are the good ones.
    */
   insert(transaction: Queries): Promise<boolean>
 }
@@ -88,7 +89,7 @@ export const createRecoveryCodeSets = ({ db, clock, passwords }: RecoveryCodeSet
       return prepareAfter(userId, await findNewestRecoveryCode(db, userId), caller)
     },
 
-    /** Undefined where the account has some: their owner has kept them, and they stay. */
+    /** It resolves to undefined if the account has some: their owner has kept them, and they stay. */
     async prepareFirst(userId: string, caller?: Caller): Promise<PreparedRecoveryCodes | undefined> {
       const newestMs = await findNewestRecoveryCode(db, userId)
       return newestMs === undefined ? prepareAfter(userId, undefined, caller) : undefined
@@ -96,7 +97,7 @@ export const createRecoveryCodeSets = ({ db, clock, passwords }: RecoveryCodeSet
   }
 }
 
-/** Another request has changed the second factor in the meantime. */
+/** Another request has changed the second factor since. */
 export const factorChanged = (): AppError =>
   new AppError('conflict', 'Your second factor was changed in the meantime. Nothing was done: load the page again.', {
     reason: 'factor_changed',
@@ -104,7 +105,7 @@ export const factorChanged = (): AppError =>
 
 const TEN_MINUTES_MS = 600_000
 
-/** Recovery codes on their way to the page that shows them once. No readable copy of them is stored anywhere. */
+/** Carries recovery codes to the page that shows them once. No readable copy of them is stored anywhere. */
 export const createShownCodes = ({ rootSecret, clock }: { rootSecret: RootSecret; clock: Clock }) => {
   const tokens = createSealedTokens<string[]>({
     rootSecret,
@@ -116,7 +117,7 @@ export const createShownCodes = ({ rootSecret, clock }: { rootSecret: RootSecret
   return {
     sealCodes: (userId: string, codes: string[]): string => tokens.seal(codes, userId),
 
-    /** Undefined for those of another user, and after ten minutes. */
+    /** It returns undefined for the codes of another user, and after ten minutes. */
     openCodes(userId: string, sealed: string | undefined): string[] | undefined {
       const opened = tokens.open(sealed, userId)
       return opened && !opened.problem ? opened.content : undefined

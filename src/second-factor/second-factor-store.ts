@@ -10,7 +10,10 @@ interface StoredCode {
 
 const idOf = (userId: string, place: string): string => `${userId}/${place}`
 
-/** The hash of the code at a place; undefined where it was used, or made at `madeBeforeMs` or later. */
+/**
+ * Finds the hash of the code at a place. It resolves to undefined if the code was used, or made at `madeBeforeMs` or
+ * later.
+ */
 export const findRecoveryHash = async (
   db: Queries,
   { userId, place }: Pick<StoredCode, 'userId' | 'place'>,
@@ -27,7 +30,7 @@ export const findRecoveryHash = async (
 export const insertRecoveryCode = (db: Queries, { userId, place, hash }: StoredCode, nowMs: number) =>
   insertRow(db, 'recovery_codes', { id: idOf(userId, place), user_id: userId, hash, created_at: nowMs })
 
-/** Uses a code up; 0 where another request was first, or there are new codes. */
+/** Uses a code up. It resolves to 0 if another request was first, or if there are new codes. */
 export const useRecoveryCode = (db: Queries, { userId, place, hash }: StoredCode): Promise<number> =>
   db.run('DELETE FROM recovery_codes WHERE id = ? AND hash = ?', idOf(userId, place), hash)
 
@@ -36,7 +39,7 @@ export const countRecoveryCodes = async (db: Queries, userId: string): Promise<n
   return row?.count ?? 0
 }
 
-/** When the newest of them was made; undefined where there are none. */
+/** Finds when the newest of them was made; it resolves to undefined if there are none. */
 export const findNewestRecoveryCode = async (db: Queries, userId: string): Promise<number | undefined> => {
   const sql = 'SELECT MAX(created_at) AS newest FROM recovery_codes WHERE user_id = ?'
   return (await db.get<{ newest: number | null }>(sql, userId))?.newest ?? undefined
@@ -45,14 +48,14 @@ export const findNewestRecoveryCode = async (db: Queries, userId: string): Promi
 export const deleteRecoveryCodes = (db: Queries, userId: string, sinceMs = 0): Promise<number> =>
   db.run('DELETE FROM recovery_codes WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
 
-/** An account has so many of these besides password and providers, whatever the settings allow. */
+/** An account has this many of each besides password and providers, whatever the settings allow. */
 interface StoredFactors {
   codes: number
   recoveryCodes: number
   passkeys: number
 }
 
-/** Finds what the users from one id up to another have; users who have nothing are left out. */
+/** Finds the factors of the users from one id up to another; users who have none are left out. */
 export const findFactorsBetween = (
   db: Pick<Queries, 'all'>,
   firstId: string,
@@ -72,7 +75,7 @@ export const findFactorsBetween = (
 const count = (table: string, condition = ''): string =>
   `(SELECT COUNT(*) FROM ${table} WHERE user_id = users.id AND created_at < ?${condition})`
 
-/** Counts what was made before a time; any when left out. */
+/** Counts the factors that were made before a time, or all of them when it is left out. */
 export const countFactors = async (
   db: Pick<Queries, 'get'>,
   userId: string,
@@ -92,8 +95,8 @@ export const countFactors = async (
 }
 
 /**
- * Deletes recovery codes of an account that has neither one-time codes nor a passkey any longer: there is nothing left
- * that they could stand for. To be called where one of these was deleted.
+ * Deletes recovery codes of an account that has neither one-time codes nor a passkey any longer: nothing is left that
+ * they could stand for. It must be called after one of these was deleted.
  */
 export const deleteUselessRecoveryCodes = (db: Queries, userId: string): Promise<number> =>
   db.run(
@@ -106,8 +109,8 @@ export const deleteUselessRecoveryCodes = (db: Queries, userId: string): Promise
   )
 
 /**
- * Deletes recovery codes that were made at `sinceMs` or later, which a thief may have made with a passkey, and removed
- * that then. To be called where such a passkey was deleted, or was gone already.
+ * Deletes recovery codes that were made at `sinceMs` or later: a thief may have made them with a passkey, and then
+ * removed it. It must be called after such a passkey was deleted, or was found gone already.
  */
 export const deleteRecoveryCodesSince = async (db: Queries, userId: string, sinceMs: number): Promise<void> => {
   await deleteRecoveryCodes(db, userId, sinceMs)
@@ -120,7 +123,7 @@ export const deleteCodesSince = async (
   { userId, sinceMs, nowMs }: { userId: string; sinceMs: number; nowMs: number },
 ): Promise<{ codes: boolean; recoveryCodes: number }> => {
   const codes = await deleteSetUp(db, userId, sinceMs)
-  // The server API shows whether there is an app.
+  // The server API shows if there is an app.
   if (codes > 0) await updateUpdatedAt(db, userId, nowMs)
   const recoveryCodes = await deleteRecoveryCodes(db, userId, sinceMs)
   return { codes: codes > 0, recoveryCodes: recoveryCodes + (await deleteUselessRecoveryCodes(db, userId)) }

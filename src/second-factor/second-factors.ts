@@ -10,41 +10,47 @@ export type { AccountFactors } from '../sign-in/asked-factor.ts'
 export type { CheckedCode } from './code-check.ts'
 export type { CodePlace } from './code-limits.ts'
 
-/** Codes of an authenticator app, and recovery codes. */
+/** Handles codes of an authenticator app, and recovery codes. */
 export interface SecondFactors extends FactorLookup {
-  /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
+  /** It tells whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
   readonly acceptsCodes: boolean
-  /** Whether a login with a password alone leads to a set-up. */
+  /** It tells whether a login with a password alone leads to a set-up. */
   readonly isRequired: boolean
-  /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
+  /** Throws `unauthorized` with reason `code_wrong` on `code`, and `rate_limited` past the limits of wrong codes. */
   checkCode(entered: EnteredCode, caller?: Caller): Promise<CheckedCode>
 
-  /** A new secret for an app, or for one in place of that which there is. `account` is the email of the user. */
+  /** Makes a new secret for an app, or for one that replaces the existing app. `account` is the email of the user. */
   beginSetUp(owner: SetUpOwner, account: string): Promise<OfferedSetUp>
-  /** The same secret again, after a wrong code; undefined when its time is over or it is another's. */
+  /**
+   * Offers the same secret again, after a wrong code. It resolves to undefined when its time is over or another owner
+   * has it.
+   */
   continueSetUp(owner: SetUpOwner, account: string, sealed: string | undefined): Promise<OfferedSetUp | undefined>
-  /** `unauthorized` on `code` for a wrong code; `gone` on `code` when a new secret is needed. */
+  /** Throws `unauthorized` on `code` for a wrong code, and `gone` on `code` when a new secret is needed. */
   checkSetUp(
     owner: SetUpOwner,
     first: { sealed: string | undefined; code: string },
     caller?: Caller,
   ): Promise<CheckedSetUp>
-  /** The same for the user of a session, who must have authenticated recently. */
+  /** Does the same for the user of a session, who must have authenticated recently. */
   checkOwnSetUp(
     own: ChangingSession,
     first: { sealed: string | undefined; code: string },
     caller?: Caller,
   ): Promise<OwnSetUp>
-  /** The app goes; recovery codes go too where no passkey is left. `not_found` when there is none. */
+  /** Removes the app, and the recovery codes too if no passkey is left. It throws `not_found` when there is no app. */
   remove(own: ChangingSession, caller: Caller): Promise<void>
 
-  /** Ten new codes in place of all others; `conflict` where there is nothing that they could stand for. */
+  /** Makes ten new codes in place of all others. It throws `conflict` if there is nothing that they could stand for. */
   renewRecoveryCodes(own: ChangingSession, caller: Caller): Promise<string[]>
-  /** For the first passkey: hashed, to be inserted in its transaction. Undefined where the account has some. */
+  /**
+   * Hashes codes for the first passkey, to be inserted in its transaction. It resolves to undefined if the account has
+   * some.
+   */
   prepareRecoveryCodes(userId: string, caller?: Caller): Promise<PreparedRecoveryCodes | undefined>
-  /** Recovery codes for the cookie that takes them to the page which shows them once. */
+  /** Seals recovery codes for the cookie that takes them to the page which shows them once. */
   sealCodes(userId: string, codes: string[]): Promise<string>
-  /** Undefined for those of another user, and after ten minutes. */
+  /** It resolves to undefined for the codes of another user, and after ten minutes. */
   openCodes(userId: string, sealed: string | undefined): Promise<string[] | undefined>
 }
 

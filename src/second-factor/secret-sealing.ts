@@ -5,7 +5,10 @@ import { findSetUpsAfter, replaceSealedSecret, type SealedSecret } from './one-t
 
 const PURPOSE = 'one-time codes'
 
-/** The seal names user and purpose, so that no row of another user, and nothing sealed for something else, opens. */
+/**
+ * The seal names user and purpose, so that no row of another user opens, and nothing that was sealed for another
+ * purpose.
+ */
 const contextOf = (userId: string): string => `${PURPOSE} of ${userId}`
 
 const openWith = (keys: DerivedKeys, sealed: string, userId: string): Buffer | undefined =>
@@ -14,9 +17,12 @@ const openWith = (keys: DerivedKeys, sealed: string, userId: string): Buffer | u
 /** Encrypts the secrets of authenticator apps with a key from the root secret. */
 export interface SecretSealing {
   seal(secret: Uint8Array, userId: string): string
-  /** Undefined where the root secret that sealed it is gone. */
+  /** It returns undefined if the root secret that sealed it is gone. */
   open(sealed: string, userId: string): Buffer | undefined
-  /** The same secret, sealed with the current root secret; undefined where it is, or where none opens it. */
+  /**
+   * Seals the same secret with the current root secret. It returns undefined if that is done already, or if no root
+   * secret opens it.
+   */
   reseal(sealed: string, userId: string): string | undefined
 }
 
@@ -35,14 +41,14 @@ export const createSecretSealing = (rootSecret: RootSecret): SecretSealing => {
   return sealing
 }
 
-/** Few enough that a transaction is short, and other requests have their turn. */
+/** The batch is small, so that a transaction is short and other requests have their turn. */
 const BATCH = 200
 
 /** Seals the secrets of apps with the current root secret, so that the previous one can go. */
 export interface SecretResealing {
-  /** Resolves to how many were sealed with the previous root secret. Other requests have their turn in between. */
+  /** It resolves to how many were sealed with the previous root secret. Other requests have their turn in between. */
   reseal(): Promise<number>
-  /** How many are sealed with the previous root secret, of those that were made at `sinceMs` or later. */
+  /** Counts those that are sealed with the previous root secret and were made at `sinceMs` or later. */
   count(queries: Queries, sinceMs?: number): Promise<number>
 }
 

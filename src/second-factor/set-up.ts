@@ -17,7 +17,7 @@ import type { SecretSealing } from './secret-sealing.ts'
 
 const TEN_MINUTES_MS = 600_000
 
-/** For whom an app is set up, and what that is bound to: the id of their session, or of their pending sign-in. */
+/** An app is set up for this user, and is bound to the id of their session or of their pending sign-in. */
 export interface SetUpOwner {
   userId: string
   boundTo: string
@@ -25,33 +25,33 @@ export interface SetUpOwner {
 
 /** A user needs these to set up an app. Nothing is stored before its first right code. */
 export interface OfferedSetUp {
-  /** The secret in Base32. */
+  /** The secret is in Base32. */
   secret: string
-  /** `otpauth://totp/…`, which a tap on the phone itself opens. */
+  /** The address begins with `otpauth://totp/`; a tap on the phone itself opens it. */
   uri: string
-  /** The same as a QR code: rows of modules, true for the dark ones, with the light margin that scanners need. */
+  /** The QR code has rows of modules, true for the dark ones, with the light margin that scanners need. */
   qrCode: boolean[][]
-  /** Comes back with the first code, within ten minutes. */
+  /** It comes back with the first code, within ten minutes. */
   sealed: string
 }
 
-/** A first code that was right. */
+/** The user has entered a right first code. */
 export interface CheckedSetUp {
-  /** New ones to show, once; undefined where the account has some already. */
+  /** These are new codes to show once; it is undefined if the account has some already. */
   recoveryCodes: string[] | undefined
   /**
-   * Stores the app in the transaction of what permits it, which has locked the user, and ends what the table of events
-   * says; `conflict` when the second factor has changed since.
+   * Stores the app in the transaction that permits it, which has locked the user, and ends what the table of events
+   * says. It throws `conflict` when the second factor has changed since.
    */
   apply(transaction: Transaction, own: { sessionId?: string | undefined }): Promise<void>
 }
 
-/** The content of the sealed token. */
+/** This is the content of the sealed token. */
 interface SealedSetUp {
   userId: string
-  /** base64url */
+  /** The secret is in base64url. */
   secret: string
-  /** When the app was set up that this one replaces. */
+  /** This app replaces the one that was set up at this time. */
   replaces?: number | undefined
 }
 
@@ -60,7 +60,7 @@ interface SetUpDeps {
   clock: Clock
   rootSecret: RootSecret
   sealing: SecretSealing
-  /** The name of the application, which the app shows. */
+  /** The app shows the name of the application. */
   appName: string
   prepareFirst: (userId: string, caller?: Caller) => Promise<PreparedRecoveryCodes | undefined>
   applySecurityEvent: ApplySecurityEvent
@@ -88,7 +88,7 @@ export const createSetUp = (deps: SetUpDeps) => {
   }
 
   return {
-    /** A new secret. `account` is the email of the user. */
+    /** Makes a new secret. `account` is the email of the user. */
     async beginSetUp(owner: SetUpOwner, account: string): Promise<OfferedSetUp> {
       const { userId, boundTo } = owner
       const secret = randomBytes(SECRET_BYTES)
@@ -96,13 +96,19 @@ export const createSetUp = (deps: SetUpDeps) => {
       return view(secret, account, tokens.seal({ userId, secret: secret.toString('base64url'), replaces }, boundTo))
     },
 
-    /** The same secret again, after a wrong code; undefined when its time is over or it is another's. */
+    /**
+     * Offers the same secret again, after a wrong code. It returns undefined when its time is over or another owner has
+     * it.
+     */
     continueSetUp(owner: SetUpOwner, account: string, sealed: string | undefined): OfferedSetUp | undefined {
       const own = openOwn(sealed, owner)
       return own && sealed ? view(Buffer.from(own.secret, 'base64url'), account, sealed) : undefined
     },
 
-    /** `unauthorized` on `code` for a wrong code; `gone` with reason `set_up_expired` when a new secret is needed. */
+    /**
+     * Throws `unauthorized` on `code` for a wrong code; `gone` with reason `set_up_expired` when a new secret is
+     * needed.
+     */
     async checkSetUp(
       owner: SetUpOwner,
       { sealed, code }: { sealed: string | undefined; code: string },

@@ -1,10 +1,7 @@
 import { CODES_IN_A_ROW } from '../limits/limit-table.ts'
 import type { Queries } from '../storage/database.ts'
 
-/**
- * The rows of wrong codes: in browsers that the account does not know, on the pages of links, and wherever a code is
- * entered.
- */
+/** Wrong codes count in these rows: in browsers that the account does not know, on the pages of links, and anywhere. */
 export type CodeRow = keyof typeof CODES_IN_A_ROW
 
 const COLUMN_OF: Record<CodeRow, string> = {
@@ -13,11 +10,13 @@ const COLUMN_OF: Record<CodeRow, string> = {
   links: 'wrong_on_links',
 }
 
-/** The columns of the rows, each with its limit. */
+/** Lists the columns of the rows, each with its limit. */
 export const limitedColumns = (rows: readonly CodeRow[]): { column: string; limit: number }[] =>
   rows.map((row) => ({ column: COLUMN_OF[row], limit: CODES_IN_A_ROW[row] }))
 
-/** Counts a code that may be wrong; 0 where one of the rows has reached its limit, or there is no app. */
+/**
+ * Counts a code that may be wrong. It resolves to 0 if one of the rows has reached its limit, or if there is no app.
+ */
 export const countInARow = (db: Queries, userId: string, rows: readonly CodeRow[]): Promise<number> => {
   const limited = limitedColumns(rows)
   return db.run(
@@ -28,7 +27,7 @@ export const countInARow = (db: Queries, userId: string, rows: readonly CodeRow[
   )
 }
 
-/** The first of the rows that has reached its limit; undefined where none has, as where there is no app. */
+/** Finds the first row that has reached its limit. It resolves to undefined if none has, or if there is no app. */
 export const findFullRow = async (
   db: Queries,
   userId: string,

@@ -1,6 +1,6 @@
 import type { Queries } from '../storage/database.ts'
 
-/** The ids that follow `after`, of sessions of all users. */
+/** Finds the ids that follow `after`, of sessions of all users. */
 export const findSessionIds = async (
   db: Queries,
   { after, limit }: { after: string; limit: number },
@@ -15,20 +15,20 @@ export const deleteSessionsUpTo = (
   { after, last }: { after: string; last: string },
 ): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ?', after, last)
 
-/** The sessions between two ids, in order of id: and when each ends. */
+/** Finds the sessions between two ids, in order of id, and when each ends. */
 export const findSessionEnds = (
   db: Queries,
   { after, before, limit }: { after: string; before: string; limit: number },
 ): Promise<{ id: string; expires_at: number }[]> =>
   db.all('SELECT id, expires_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?', after, before, limit)
 
-/** Deletes those sessions that have expired, from after one id up to another, the last included. */
+/** Deletes the expired sessions from after one id up to another, the last included. */
 export const deleteSessionsEndedBy = (
   db: Queries,
   { after, upTo, nowMs }: { after: string; upTo: string; nowMs: number },
 ): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ? AND expires_at <= ?', after, upTo, nowMs)
 
-/** How many live sessions were last seen before a time, and when the last of them ends. */
+/** Counts the live sessions that were last seen before a time, and finds when the last of them ends. */
 export const findSessionsUnseenSince = async (
   db: Queries,
   timeMs: number,
@@ -42,7 +42,7 @@ export const findSessionsUnseenSince = async (
   return { count: row?.count ?? 0, lastEndMs: row?.last_end ?? undefined }
 }
 
-/** How many users have a session that has not ended. */
+/** Counts the users who have a session that has not ended. */
 export const countUsersWithSessions = async (db: Pick<Queries, 'get'>, nowMs: number): Promise<number> => {
   const row = await db.get<{ count: number }>(
     'SELECT COUNT(DISTINCT user_id) AS count FROM sessions WHERE expires_at > COALESCE(server_time(), ?)',

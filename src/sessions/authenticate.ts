@@ -20,8 +20,8 @@ type Found = Awaitable<AuthenticatedSession | undefined>
 /** Finds the session of an access token. Every request of an application comes through here. */
 export const createAuthenticate = ({ clock, signingKeys, accessTokens, cachedSessions }: AuthenticateDeps) => {
   /**
-   * The row says which key is the newest. Where it is another one, the key of this token may have been revoked with
-   * that change. The ring that the token was read with counts: another request may have read the keys again since.
+   * The row says which key is the newest. If it is another one, the key of this token may have been revoked with that
+   * change. The ring that the token was read with counts: another request may have read the keys again since.
    */
   const isOfGoodKey = (accessToken: string, ring: KeyRing, newestKeyId: string): Awaitable<boolean> =>
     ring.newestId === newestKeyId ||

@@ -5,9 +5,9 @@ const LEAST_STEP_MS = 5000
 
 const MAX_REMEMBERED = 4
 
-/** The time between two steps of the clock, as far as this process has seen it. */
+/** It is the time between two steps of the clock, as far as this process has seen it. */
 interface Era {
-  /** How much more the clock shows than has elapsed. */
+  /** The clock shows this much more than has elapsed. */
   offsetMs: number
   /** It began after the last look at the clock before it, and ended before the first look after it. */
   fromMs: number
@@ -15,14 +15,17 @@ interface Era {
 }
 
 export interface ClockSteps {
-  /** How long ago a time was, given what the clock shows now. Both may have been read from the database's server. */
+  /**
+   * Tells how long ago a time was, given the time that the clock shows now. Both may have been read from the database's
+   * server.
+   */
   ageMs(timeMs: number, nowMs: number): number
-  /** Call it whenever such times are written. */
+  /** It must be called each time that such times are written. */
   observe(nowMs: number): void
 }
 
 /**
- * Tells how long ago a time was, also where the clock has been set in between: by an hour, say, by an operator or a time
+ * Tells how long ago a time was, even if the clock has been set in between: by an hour, say, by an operator or a time
  * service. Otherwise a token that was replaced a second before would look like one that comes again after an hour.
  * Another process may have written the time, and may have seen the step before this one.
  */
@@ -52,7 +55,7 @@ export const createClockSteps = (clock: Clock): ClockSteps => {
         .map(({ offsetMs, fromMs, toMs }) => ({ writtenMs: timeMs - offsetMs, fromMs, toMs: Math.min(toMs, now) }))
         .filter(({ writtenMs, fromMs, toMs }) => writtenMs >= fromMs && writtenMs <= toMs)
         .map(({ writtenMs }) => now - writtenMs)
-      // What fits nowhere is judged by the earliest that is known of the clock.
+      // A time that fits no era is judged by the earliest that is known of the clock.
       return ages.length > 0 ? Math.min(...ages) : now + (eras.at(-1)?.offsetMs ?? 0) - timeMs
     },
   }

@@ -19,12 +19,12 @@ interface EndInBatchesDeps {
   endPendingSignInsAfter: (db: Database, from: { after: string; limit: number }) => Promise<string | undefined>
 }
 
-/** Small enough that other requests do not wait long for the database. */
+/** The batch is so small that other requests do not wait long for the database. */
 const BATCH = 1000
 
 /**
  * Ends the sign-ins of all users that wait for a second factor, and then their sessions in order of id, which is the
- * order of their start. Resolves to how many sessions ended. One that starts during the call may stay.
+ * order of their start. It resolves to how many sessions ended. One that starts during the call may stay.
  */
 const endInBatches = async (deps: EndInBatchesDeps): Promise<number> => {
   const { db, cachedSessions, recordEvent } = deps
@@ -59,9 +59,14 @@ export interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAut
   db: Database
   cachedSessions: CachedSessions
   recordEvent: RecordEvent
-  /** Ends what has proved a password or a provider, and waits for a second factor. It comes first, and locks the user. */
+  /**
+   * Ends the sign-ins that have proved a password or a provider, and wait for a second factor. It comes first, and
+   * locks the user.
+   */
   endPendingSignIns: (transaction: Transaction, userId: string) => Promise<unknown>
-  /** The same for the users who follow one in order of id; resolves to the last of them, undefined for none. */
+  /**
+   * Does the same for the users who follow one in order of id. It resolves to the last of them, or undefined for none.
+   */
   endPendingSignInsAfter: (db: Database, from: { after: string; limit: number }) => Promise<string | undefined>
 }
 
@@ -69,9 +74,9 @@ export type EndingSession = Pick<AuthenticatedSession, 'sessionId' | 'userId'>
 
 /** A user or an operator ends the sessions of a user. */
 export interface OwnEnd {
-  /** The session of the request. */
+  /** It is the session of the request. */
   ownId?: string | undefined
-  /** Left out for an operator. */
+  /** It is left out for an operator. */
   caller?: Caller | undefined
 }
 
@@ -79,7 +84,7 @@ export interface OwnEnd {
 export const createEnding = (deps: EndingDeps) => {
   const { db, cachedSessions, recordEvent, endPendingSignIns } = deps
 
-  /** Before the rows are deleted: afterwards their ids could not be found. */
+  /** It must be called before the rows are deleted: afterwards their ids could not be found. */
   const forgetSessionsOfUser = async (transaction: Transaction, userId: string): Promise<void> => {
     const ids = await findSessionIdsOfUser(transaction, userId)
     transaction.afterCommit(() => ids.forEach(cachedSessions.forget))

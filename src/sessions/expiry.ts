@@ -14,7 +14,7 @@ interface ExpiryDeps {
 
 /**
  * Deletes expired sessions, in small batches and in order of id. That is the order of their start, so that it can stop
- * at the first session that is too young to have expired. Resolves to how many were deleted.
+ * at the first session that is too young to have expired. It resolves to how many were deleted.
  */
 export const deleteExpiredSessions = async ({ db, nowMs, shortestLifetimeMs }: ExpiryDeps): Promise<number> => {
   const before = leastUuidAt(nowMs - shortestLifetimeMs)

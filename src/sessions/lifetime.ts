@@ -7,7 +7,7 @@ export interface Lifetimes {
   accessTokenMs: number
   sessionMs: number
   idleMs: number
-  /** How long a refresh token that was just replaced stays good. */
+  /** A refresh token that was just replaced stays good for this long. */
   graceMs: number
 }
 
@@ -17,11 +17,11 @@ export interface Device {
   address: string
 }
 
-// Rotations that are remembered within one grace period: more than any honest browser makes.
+// This many rotations are remembered within one grace period: an honest browser makes fewer.
 const MAX_REMEMBERED_ROTATIONS = 16
 const MAX_USER_AGENT_LENGTH = 512
 
-/** Stands in place of the time at which a token was replaced: the token is good until its successor is used. */
+/** It stands in place of the time at which a token was replaced: the token is good until its successor is used. */
 export const UNTIL_NEXT_IS_USED = Number.MAX_SAFE_INTEGER
 
 const trimmed = ({ userAgent, address }: Device): Device => ({
@@ -54,7 +54,7 @@ export const newSession = ({ id, userId, device, nowMs, ...rest }: NewSession, l
   ...rest,
 })
 
-/** The session with its next refresh token, and a later end. */
+/** Gives the session with its next refresh token, and a later end. */
 export const rotateSession = <S extends Session>(
   session: S,
   device: Device,
@@ -74,24 +74,25 @@ export const rotateSession = <S extends Session>(
   }
 }
 
-/** When the refresh token of an earlier generation was replaced; undefined where that is long past. */
+/** Tells when the refresh token of an earlier generation was replaced; it returns undefined if that is long past. */
 export const replacedAt = (session: Session, generation: number): number | undefined =>
   session.replacedAtMs.at(generation - session.generation)
 
 /**
- * The time by which a row is judged, in milliseconds since 1970: that of the database's server as the row was read,
- * which is the same for all replicas whatever their own clocks say; without a server, that of this machine now.
+ * Gives the time by which a row is judged, in milliseconds since 1970: that of the database's server as the row was
+ * read, which is the same for all replicas whatever their own clocks say. If there is no server, it is that of this
+ * machine now.
  */
 export const currentTimeMs = ({ readAtMs }: { readAtMs: number | undefined }, clock: Clock): number =>
   readAtMs ?? clock.now()
 
-/** Whether a session has not expired, and its user is not disabled. */
+/** Tells whether a session has not expired, and its user is not disabled. */
 export const isUsable = (session: SessionWithUser, clock: Clock): boolean =>
   session.expiresAtMs > currentTimeMs(session, clock) && !session.user.disabled
 
 /**
- * Converts a time in the past from the clock of this process to that of the server that has just said `readAtMs`;
- * unchanged where there is no server.
+ * Converts a time in the past from the clock of this process to that of the server that has just said `readAtMs`; the
+ * time is unchanged if there is no server.
  */
 export const byServerTime = (timeMs: number, { readAtMs }: { readAtMs: number | undefined }, clock: Clock): number =>
   readAtMs === undefined ? timeMs : readAtMs - (clock.now() - timeMs)

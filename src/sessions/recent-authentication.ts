@@ -4,34 +4,34 @@ import type { Database, Queries } from '../storage/database.ts'
 import { currentTimeMs } from './lifetime.ts'
 import type { SessionAuthentication } from './session.ts'
 
-/** How long an authentication counts as recent: short enough that the same person is still there. */
+/** An authentication counts as recent for this long: it is so short that the same person is still there. */
 const RECENT_MS = 10 * 60_000
 
 /** Other subjects know these about the ways in which users authenticate. */
 export interface AuthenticationRules {
-  /** Whether the account has a second factor or a passkey that the settings allow. */
+  /** It tells whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>
-  /** Whether a provider asks for a second factor by itself, so that svc does not. */
+  /** It tells whether a provider asks for a second factor by itself, so that svc does not. */
   isTrustedProvider: (name: string) => boolean
 }
 
 export interface RecentAuthentication {
-  /** Whether the user has authenticated within the last ten minutes, in whatever way. */
+  /** Tells whether the user has authenticated within the last ten minutes, in any way. */
   isRecent(session: SessionAuthentication): boolean
-  /** Whether they have proved more than one factor then: `mfa`. */
+  /** Tells whether they have proved more than one factor then: `mfa`. */
   hasRecentMfa(session: SessionAuthentication): boolean
-  /** Whether a provider that is trusted with the second factor has proved them then. */
+  /** Tells whether a provider that is trusted with the second factor has proved them then. */
   isRecentlyTrusted(session: SessionAuthentication): boolean
-  /** Whether the session may change how its user signs in (`requireRecentAuthentication`). */
+  /** Tells whether the session may change how its user signs in (`requireRecentAuthentication`). */
   isRecentlyAuthenticated(session: SessionAuthentication): Promise<boolean>
-  /** Whether it may not, since the account has a second factor or a passkey that was not proved then. */
+  /** Tells whether it may not, since the account has a second factor or a passkey that was not proved then. */
   lacksMfa(session: SessionAuthentication): Promise<boolean>
   /**
-   * `forbidden` unless the user has authenticated within the last ten minutes (OWASP ASVS 5, 7.5.1); where the account
-   * has a second factor or a passkey, with `mfa` or by a trusted provider.
+   * Throws `forbidden` unless the user has authenticated within the last ten minutes (OWASP ASVS 5, 7.5.1). If the
+   * account has a second factor or a passkey, that must be with `mfa` or by a trusted provider.
    */
   requireRecentAuthentication(session: SessionAuthentication, queries?: Queries): Promise<void>
-  /** The same for an account with a second factor or a passkey; nothing is required of others. */
+  /** Requires the same for an account with a second factor or a passkey; it requires nothing of others. */
   requireFactors(session: SessionAuthentication, queries?: Queries): Promise<void>
 }
 
@@ -56,7 +56,7 @@ export const createRecentAuthentication = (deps: RecentAuthenticationDeps): Rece
     return provider !== undefined && isTrustedProvider(provider) && isRecent(session)
   }
 
-  /** Why the session may not change how its user signs in. */
+  /** Says why the session may not change how its user signs in. */
   const findRefusal = async (session: SessionAuthentication, queries: Queries): Promise<ConfirmReason | undefined> => {
     if (hasRecentMfa(session) || isRecentlyTrusted(session)) return undefined
     if (await hasFactors(queries, session.userId)) return 'confirm_mfa_first'
@@ -81,7 +81,7 @@ export const createRecentAuthentication = (deps: RecentAuthenticationDeps): Rece
   }
 }
 
-/** The second one where it must be with more than one factor. */
+/** The second reason applies if the user must confirm with more than one factor. */
 type ConfirmReason = 'confirm_first' | 'confirm_mfa_first'
 
 const confirmFirst = (reason: ConfirmReason): AppError =>

@@ -25,15 +25,15 @@ interface SessionRefreshDeps {
 }
 
 /**
- * What became of a refresh token. `grace`: it was replaced a moment ago and is still good. `reused`: it came again past
- * its grace, and the session has been ended on disk. `replaced`: the browser has had a newer session for a moment,
- * which this token gives no part of.
+ * A refresh token has met one of these fates. `grace`: it was replaced a moment ago and is still good. `reused`: it
+ * came again past its grace, and the session has been ended on disk. `replaced`: the browser has had a newer session
+ * for a moment, and this token gives no part of it.
  */
 export type RefreshResult =
   | { outcome: 'rotated' | 'grace'; tokens: Tokens; session: AuthenticatedSession }
   | { outcome: 'unknown' | 'reused' | 'replaced'; sessionId?: string; userId?: string }
 
-/** The session of a genuine refresh token. `isReused`: the token was replaced, and its grace is over. */
+/** It is the session of a genuine refresh token. `isReused`: the token was replaced, and its grace is over. */
 export interface IdentifiedSession {
   session: AuthenticatedSession
   isReused: boolean
@@ -45,13 +45,13 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const unanswered = createUnansweredRotations(deps)
   const clockSteps = createClockSteps(clock)
 
-  /** Whether the token of an earlier generation was replaced so recently that it is still good. */
+  /** Tells whether the token of an earlier generation was replaced so recently that it is still good. */
   const isInGrace = (session: SessionWithUser, generation: number): boolean => {
     const timeMs = replacedAt(session, generation)
     return timeMs !== undefined && clockSteps.ageMs(timeMs, currentTimeMs(session, clock)) < lifetimes.graceMs
   }
 
-  /** The session of a genuine token, if it can still be refreshed. */
+  /** Finds the session of a genuine token, if it can still be refreshed. */
   const findUsableSession = async (token: UnverifiedRefreshToken): Promise<CachedSession | undefined> => {
     const found = await cachedSessions.get(token.sessionId)
     if (!found || !refreshTokens.isGenuine(found.session, token, found.refreshToken)) return undefined
@@ -64,12 +64,12 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   })
 
   /**
-   * A server that was frozen in between may get the statement long after this process has given it up. Were the token
-   * replaced then, its honest owner would be taken for a thief.
+   * A server that was frozen in between may get the statement long after this process has given it up. If the token
+   * were replaced then, its honest owner would be taken for a thief.
    */
   const deadlineOf = ({ session: { readAtMs = 0 } }: CachedSession): number => readAtMs + (db.timeoutMs ?? 0)
 
-  /** Undefined when another request, here or in another process, was first. */
+  /** It resolves to undefined when another request, here or in another process, was first. */
   const rotate = async (found: CachedSession, device: Device, audience: string) => {
     const nowMs = currentTimeMs(found.session, clock)
     clockSteps.observe(nowMs)
@@ -82,7 +82,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
     let hasCommitted = false
     const committing = db.autocommit((changes) => {
       hasCommitted = true
-      // The user's row may have changed while the statement waited for its turn: then what was found is outdated.
+      // The user's row may have changed while the statement waited for its turn: then the found row is outdated.
       const isCurrent = changes === 1 && cachedSessions.peek(next.id) === found
       if (isCurrent) cachedSessions.replace(next.id, rotated)
       else cachedSessions.forget(next.id)
@@ -131,7 +131,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
       return { session: authenticated, isReused: !isGood }
     },
 
-    /** Resolves to the sessions that it ended. */
+    /** It resolves to the sessions that it ended. */
     async endSuccessor(refreshToken: string, caller: Caller): Promise<AuthenticatedSession[]> {
       const token = readRefreshToken(refreshToken)
       if (!token) return []

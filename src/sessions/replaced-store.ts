@@ -1,14 +1,14 @@
 import { columnsOf, insertRow, type Queries, type TableRow } from '../storage/database.ts'
 
-/** A session that ended because a later one began in the same browser. Times in milliseconds since 1970. */
+/** The session ended because a later one began in the same browser. Times are in milliseconds since 1970. */
 export interface ReplacedSession {
   id: string
-  /** The session that the browser has now. */
+  /** The browser has this session now. */
   successorId: string
   /** The refresh tokens of the replaced session were made with it. */
   salt: string
   replacedAtMs: number
-  /** The time of the server as the row was read; undefined where there is no server. */
+  /** It is the time of the server as the row was read; it is undefined if there is no server. */
   readAtMs: number | undefined
 }
 
@@ -31,14 +31,15 @@ export const findReplacedSession = async (db: Queries, id: string): Promise<Repl
 }
 
 /**
- * In the transaction that has inserted the successor: ends a session and records what replaced it. Sessions that it had
- * replaced itself get the same successor, and keep the time of their replacement. Resolves to whether there was one to end.
+ * Ends a session and records which one replaced it, in the transaction that has inserted the successor. Sessions that
+ * it had replaced itself get the same successor, and keep the time of their replacement. It resolves to whether there
+ * was one to end.
  */
 export const replaceSession = async (
   db: Queries,
   { id, successorId, nowMs }: { id: string; successorId: string; nowMs: number },
 ): Promise<boolean> => {
-  // Before the session is deleted: the database deletes with it the rows that name it as their successor.
+  // This comes before the session is deleted: the database deletes with it the rows that name it as their successor.
   await db.run('UPDATE replaced_sessions SET successor_id = ? WHERE successor_id = ?', successorId, id)
   const ended = await db.get<{ salt: string }>('DELETE FROM sessions WHERE id = ? RETURNING salt', id)
   if (!ended) return false
@@ -47,7 +48,7 @@ export const replaceSession = async (
   return true
 }
 
-/** Deletes records of replaced sessions whose grace is over. `nowMs` counts where there is no server. */
+/** Deletes records of replaced sessions whose grace is over. `nowMs` counts if there is no server. */
 export const deleteReplacedSessions = (
   db: Queries,
   { graceMs, nowMs }: { graceMs: number; nowMs: number },

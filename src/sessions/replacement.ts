@@ -15,9 +15,12 @@ interface ReplacementDeps {
 }
 
 export interface Replacement {
-  /** In the transaction that has inserted `successorId`: ends a session that it replaces, if it is still there. */
+  /**
+   * Ends a session that `successorId` replaces, if it is still there, in the transaction that has inserted
+   * `successorId`.
+   */
   replaceSession(transaction: Transaction, id: string, successorId: string, nowMs: number): Promise<boolean>
-  /** The live session that has replaced, within the grace, the one that a genuine refresh token belonged to. */
+  /** Finds the live session that has replaced, within the grace, the one that a genuine refresh token belonged to. */
   findSuccessor(token: UnverifiedRefreshToken): Promise<CachedSession | undefined>
   deleteReplaced(nowMs: number): Promise<number>
 }

@@ -16,7 +16,7 @@ import {
 
 export type SessionRow = TableRow<'sessions'>
 
-/** The columns of a session with the name of their table, because `users` has columns of the same name. */
+/** The columns of a session have the name of their table, because `users` has columns of the same name. */
 export const SESSION_COLUMNS = columnsOf('sessions').replace(/\w+/g, 'sessions.$&')
 
 interface SessionWithUserRow extends SessionRow {
@@ -71,7 +71,7 @@ const toSessionWithUser = (row: SessionWithUserRow): SessionWithUser => ({
   readAtMs: row.read_at ?? undefined,
 })
 
-/** The row that every request asks for, by the session's id; `keep` makes of it what is remembered. */
+/** Every request asks for this row, by the session's id; `keep` turns it into the value that is remembered. */
 export const cacheSessions = <Kept>(db: Database, keep: (session: SessionWithUser) => Kept) =>
   db.cachedRow<SessionWithUserRow, Kept>({
     select: WITH_USER,
@@ -104,8 +104,8 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
   })
 
 /**
- * Writes the next generation of a session; 0 when another request has done so, the session has ended, or the server
- * comes to it after the deadline by its own clock: then nobody waits for the result any more.
+ * Writes the next generation of a session. It resolves to 0 when another request has done so, the session has ended, or
+ * the server comes to it after the deadline by its own clock: then nobody waits for the result any more.
  */
 export const updateRotatedSession = (db: Pick<Queries, 'run'>, session: Session, deadlineMs: number): Promise<number> =>
   db.run(
@@ -122,7 +122,7 @@ export const updateRotatedSession = (db: Pick<Queries, 'run'>, session: Session,
     deadlineMs,
   )
 
-/** The same where nobody knows whether the rotation was made: it changes when its earlier token was replaced. */
+/** Does the same when nobody knows if the rotation was made: it changes when its earlier token was replaced. */
 export const updateUnansweredSession = (
   db: Pick<Queries, 'run'>,
   { id, generation, replacedAtMs }: Session,
@@ -142,8 +142,8 @@ export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<num
 type LockedRow = Pick<SessionRow, 'user_id' | 'authenticated_at' | 'amr' | 'provider'> & { read_at: number | null }
 
 /**
- * Locks a session, and its user before it, until the transaction ends; undefined when the session has ended. The order
- * is that of every transaction that locks both: two that wait for each other would have to be repeated.
+ * Locks a session, and its user before it, until the transaction ends; it resolves to undefined when the session has
+ * ended. Every transaction that locks both keeps this order: two that wait for each other would have to be repeated.
  */
 export const lockSession = async (
   db: Queries,
@@ -168,11 +168,11 @@ export const lockSession = async (
   )
 }
 
-/** 0 where the session has `mfa` already. */
+/** It resolves to 0 if the session has `mfa` already. */
 export const updateAmr = (db: Queries, id: string, amr: readonly string[]): Promise<number> =>
   db.run(`UPDATE sessions SET amr = ? WHERE id = ? AND (amr IS NULL OR amr NOT LIKE '%mfa%')`, amr.join(' '), id)
 
-/** Sessions by id, as they are in the database at this moment; from memory where nothing has changed. */
+/** Gives sessions by id, as they are in the database at this moment; from memory if nothing has changed. */
 export type CachedSessions = CachedRow<CachedSession>
 
 export const createCachedSessions = (db: Database): CachedSessions => cacheSessions(db, toCachedSession)

@@ -12,32 +12,32 @@ import type { RefreshToken } from './tokens/refresh-token.ts'
  *   was made for the session.
  */
 
-/** A row: a user is signed in with one browser. Times in milliseconds since 1970. */
+/** The row says that a user is signed in with one browser. Times are in milliseconds since 1970. */
 export interface Session {
-  /** UUID of version 7, so that ids are in order of creation. */
+  /** It is a UUID of version 7, so that ids are in order of creation. */
   id: string
   userId: string
   /** The refresh tokens of this session are made with it, beside a key. */
   salt: string
-  /** The number of the refresh token that is good now. */
+  /** It is the number of the refresh token that is good now. */
   generation: number
-  /** When the tokens before `generation` were replaced, the latest last. */
+  /** The tokens before `generation` were replaced at these times, the latest last. */
   replacedAtMs: number[]
   createdAtMs: number
   lastSeenAtMs: number
-  /** When the session ends unless it is refreshed. */
+  /** The session ends at this time unless it is refreshed. */
   expiresAtMs: number
-  /** When the session ends even if it is refreshed. */
+  /** The session ends at this time even if it is refreshed. */
   absoluteExpiresAtMs: number
   userAgent: string
   address: string
-  /** When the user last authenticated, as far as it is known. */
+  /** The user last authenticated at this time, as far as it is known. */
   authenticatedAtMs: number | undefined
-  /** They proved this then; empty where it is not known. */
+  /** They proved this then; it is empty if it is not known. */
   amr: readonly AuthenticationMethod[]
-  /** The provider by which they did, as the settings name it. */
+  /** They authenticated by this provider, as the settings name it. */
   provider: string | undefined
-  /** The hash of the secret in the browser's cookie. */
+  /** It is the hash of the secret in the browser's cookie. */
   deviceHash: string
 }
 
@@ -48,16 +48,16 @@ export interface SessionWithUser extends Session {
     roles: string[]
     disabled: boolean
     createdAtMs: number
-    /** Whether it was ever proved that the email is the user's. */
+    /** It tells whether it was ever proved that the email is the user's. */
     emailVerified: boolean
   }
-  /** The newest signing key, read with the row: it tells whether the keys have changed. */
+  /** It is the newest signing key, read with the row: it tells whether the keys have changed. */
   newestKeyId: string
-  /** The time of the database's server as the row was read; undefined where there is no server. */
+  /** It is the time of the database's server as the row was read; it is undefined if there is no server. */
   readAtMs: number | undefined
 }
 
-/** When and how the user of a session last authenticated, and the time by which that is judged. */
+/** It says when and how the user of a session last authenticated, and gives the time by which that is judged. */
 export type SessionAuthentication = Pick<
   SessionWithUser,
   'userId' | 'authenticatedAtMs' | 'amr' | 'provider' | 'readAtMs'
@@ -72,30 +72,30 @@ export interface AuthenticatedSession {
   username: string
   roles: readonly string[]
   createdAtMs: number
-  /** When the user last authenticated, as far as it is known. */
+  /** The user last authenticated at this time, as far as it is known. */
   authenticatedAtMs: number | undefined
-  /** They proved this then (RFC 8176); empty where it is not known. */
+  /** They proved this then (RFC 8176); it is empty if it is not known. */
   amr: readonly AuthenticationMethod[]
-  /** The provider by which they did, as the settings name it. */
+  /** They authenticated by this provider, as the settings name it. */
   provider: string | undefined
-  /** When the session ends unless it is refreshed. */
+  /** The session ends at this time unless it is refreshed. */
   expiresAtMs: number
-  /** The time of the database's server as the row was read; undefined where there is no server. */
+  /** It is the time of the database's server as the row was read; it is undefined if there is no server. */
   readAtMs: number | undefined
-  /** The hash of the secret of its browser. */
+  /** It is the hash of the secret of its browser. */
   deviceHash: string
-  /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
+  /** It is the user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
   userJson: string
 }
 
 export interface CachedSession {
   session: SessionWithUser
   authenticated: AuthenticatedSession
-  /** The refresh token of this generation, where this process has made it. */
+  /** It is the refresh token of this generation, if this process has made it. */
   refreshToken: RefreshToken | undefined
 }
 
-/** Makes what handlers need once for each reading of the row, and not for each request. */
+/** Prepares the data for handlers once for each reading of the row, and not for each request. */
 export const toCachedSession = (session: SessionWithUser): CachedSession => ({
   session,
   authenticated: toAuthenticatedSession(session),

@@ -34,36 +34,37 @@ export type { SignInGrant } from './sign-in-grant.ts'
 export type { StartOptions } from './start.ts'
 export type { Tokens } from './tokens/issue-tokens.ts'
 
-/** Sessions: that a user is signed in, with one browser. */
+/** A session says that a user is signed in, with one browser. */
 export interface Sessions extends RecentAuthentication {
-  // The life of a session.
+  // These run the life of a session.
   /**
-   * Starts a session; undefined when the grant is no longer valid, its user was deleted, or `mayStart` says no.
+   * Starts a session. It resolves to undefined when the grant is no longer valid, its user was deleted, or `mayStart`
+   * says no.
    */
   start(grant: SignInGrant, caller: SessionCaller, options: StartOptions): Promise<Tokens | undefined>
   /**
-   * The session of an access token, by the rows as they are now; undefined when either is not good. No promise where
-   * the row is in memory.
+   * Finds the session of an access token, by the rows as they are now; it gives undefined when either is not good. It
+   * returns no promise if the row is in memory.
    */
   authenticate(accessToken: string): Awaitable<AuthenticatedSession | undefined>
   /** Trades a refresh token for new tokens. One that comes again past its grace ends the session (RFC 9700 4.14.2). */
   refresh(refreshToken: string, caller: SessionCaller, audience?: string): Promise<RefreshResult>
-  /** The session of a refresh token, without using the token. */
+  /** Finds the session of a refresh token, without using the token. */
   identify(refreshToken: string): Promise<IdentifiedSession | undefined>
 
-  /** A live session of any user, by the row as it is now. No promise where the row is in memory. */
+  /** Finds a live session of any user, by the row as it is now. It returns no promise if the row is in memory. */
   find(id: string): Awaitable<Session | undefined>
 
-  // The sessions of a user, and their end.
-  /** Live sessions of a user: the current one, then those last seen, `limit` at most; and how many there are. */
+  // These list the sessions of a user, and end them.
+  /** Lists live sessions of a user: the current one, then those last seen, `limit` at most; and counts them all. */
   list(userId: string, limit: number, current?: CurrentSession): Promise<SessionList>
   /** Ends the session of a request. */
   end(session: EndingSession, why: 'logout' | 'session.refreshed_reuse', caller: Caller): Promise<void>
   /** Ends a session, of any user. */
   endAny(id: string, caller: Caller): Promise<void>
-  /** `not_found` when the user has no such session; `unauthorized` when that of the request has ended. */
+  /** Throws `not_found` when the user has no such session, and `unauthorized` when that of the request has ended. */
   endOwn(userId: string, id: string, end?: OwnEnd): Promise<void>
-  /** Ends all sessions of a user but that of the request; `unauthorized` when that one has ended. */
+  /** Ends all sessions of a user but that of the request; it throws `unauthorized` when that one has ended. */
   endOthers(userId: string, ownId: string, caller: Caller): Promise<number>
   endAll(userId: string, caller?: Caller): Promise<number>
   /** Ends the sessions of all users, a batch at a time; one that starts during the call may stay. */
@@ -73,16 +74,16 @@ export interface Sessions extends RecentAuthentication {
 
   /** Other subjects call these in their transactions. */
   rules: SessionRules
-  /** Cleanup: deletes records of replaced sessions that are past the grace. Resolves to how many. */
+  /** Deletes records of replaced sessions that are past the grace, for cleanup. It resolves to how many. */
   deleteReplaced(nowMs: number): Promise<number>
 }
 
-/** The session that asks for the list. */
+/** This session asks for the list. */
 type CurrentSession = Pick<AuthenticatedSession, 'sessionId' | 'readAtMs'>
 
 interface SessionList {
   sessions: Session[]
-  /** The count of all live sessions, those beyond the limit included. */
+  /** It counts all live sessions, those beyond the limit included. */
   count: number
 }
 

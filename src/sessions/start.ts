@@ -13,7 +13,7 @@ import type { SignInGrant } from './sign-in-grant.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
 import { lockUserOfSession, deleteSessionsAboveLimit } from './user-sessions-store.ts'
 
-/** More than anyone has devices. A program that logs in before each of its requests gets no further. */
+/** Nobody has as many devices. A program that logs in before each of its requests gets no further. */
 const MAX_SESSIONS_OF_USER = 100
 
 interface SessionLimitDeps {
@@ -30,8 +30,8 @@ interface StartedSession {
 }
 
 /**
- * In the transaction that has inserted a session and locked its user: where the user has more than 100 live sessions,
- * ends those that were not seen for longest.
+ * Ends the sessions that were not seen for longest if the user has more than 100 live sessions. It runs in the
+ * transaction that has inserted a session and locked its user.
  */
 const createSessionLimit =
   ({ log, cachedSessions, recordEvent }: SessionLimitDeps) =>
@@ -49,25 +49,27 @@ const createSessionLimit =
     })
   }
 
-/** `isReused`: the browser has shown it with a refresh token that was replaced before, past its grace. */
+/** `isReused` says that the browser has shown it with a refresh token that was replaced before, past its grace. */
 interface ReplacedByStart extends EndingSession {
   isReused: boolean
 }
 
 export interface StartOptions {
-  /** Sessions that end as this one begins: those that the browser had before. */
+  /** These sessions end when this one begins: the browser had them before. */
   replaces?: ReplacedByStart[] | undefined
-  /** Awaited in the transaction of the start before it changes anything; what it rejects with ends the start. */
+  /**
+   * It is awaited in the transaction of the start before it changes anything; if it rejects, its error ends the start.
+   */
   admitted?: Promise<unknown> | undefined
-  /** More work for the transaction of the start, first of all. */
+  /** It does more work in the transaction of the start, first of all. */
   also?: ((transaction: Transaction) => Promise<unknown>) | undefined
-  /** Asked then: whether a session may start now. Where not, what `also` has done stays. */
+  /** It is asked then, and tells whether a session may start now. If not, the work of `also` stays. */
   mayStart?: ((transaction: Queries) => Promise<boolean>) | undefined
-  /** Recognises the browser, in the transaction of the start; resolves to the hash of its secret. */
+  /** Recognises the browser, in the transaction of the start; it resolves to the hash of its secret. */
   recogniseBrowser: (transaction: Transaction) => Promise<string>
-  /** A session with `mfa`, whose authentication stays that of the user: what the grant proves is less. */
+  /** It is a session with `mfa`, whose authentication stays that of the user: the grant proves less. */
   keepsMfaOf?: string | undefined
-  /** How the user has signed in, for the record of the start; without it, there is none. */
+  /** It says how the user has signed in, for the record of the start; if it is left out, there is no record. */
   login?: { method: string } | undefined
 }
 
@@ -108,7 +110,7 @@ export const createStart = (deps: StartDeps) => {
     const session = await db.inTransaction(async (transaction) => {
       const user = await lockUserOfSession(transaction, userId)
       if (!user) return undefined
-      // At once: what both clocks say is compared, and the server's time is that of the row.
+      // Both clocks are compared at once, and the server's time is that of the row.
       const proven = proved(grant, user)
       if (!(await isStillValid(transaction))) return undefined
       await admitted

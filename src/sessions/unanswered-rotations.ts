@@ -5,7 +5,7 @@ import type { Session } from './session.ts'
 import { type CachedSessions, updateUnansweredSession } from './session-store.ts'
 import { UNTIL_NEXT_IS_USED } from './lifetime.ts'
 
-/** Beyond it, the oldest is forgotten. */
+/** The oldest is forgotten beyond this number. */
 const MAX_REMEMBERED = 10_000
 
 const RETRY_EVERY_MS = 500
@@ -17,21 +17,22 @@ interface UnansweredRotationsDeps {
 
 export interface UnansweredRotations {
   /**
-   * Runs the write of a rotation. Where its outcome stays unknown, remembers that nobody was given the new token.
+   * Runs the write of a rotation. If its outcome stays unknown, it remembers that nobody was given the new token.
    * `hasCommitted` tells whether a statement that failed had been committed.
    */
   watch(rotated: Session, write: Promise<number>, hasCommitted: () => boolean): Promise<number>
   /**
-   * Call it before a token counts as used twice. Where its successor may never have been given out, the row is changed
-   * so that the token is good until its successor is used, and must be looked at again: then it resolves to true.
+   * It must be called before a token counts as used twice. If the successor may never have been given out, the row is
+   * changed so that the token is good until its successor is used, and must be looked at again: then it resolves to
+   * true.
    */
   settle(sessionId: string): Promise<boolean>
 }
 
 /**
- * Refreshes that were answered with 503 while the database may have made their change: the disk has stalled, or the
- * server was frozen. The browser still has the old token, and may come back with it long after the grace. That is no
- * theft. The rows are changed as soon as the database answers, so that other processes know as well.
+ * Remembers refreshes that were answered with 503 while the database may have made their change: the disk has stalled,
+ * or the server was frozen. The browser still has the old token, and may come back with it long after the grace. That
+ * is no theft. The rows are changed as soon as the database answers, so that other processes know about it.
  */
 export const createUnansweredRotations = ({ db, cachedSessions }: UnansweredRotationsDeps): UnansweredRotations => {
   const unanswered = new Map<string, { rotated: Session; isSettled: boolean }>()
@@ -77,7 +78,7 @@ export const createUnansweredRotations = ({ db, cachedSessions }: UnansweredRota
       try {
         return await write
       } catch (error) {
-        // On SQLite, a write that fails before its commit has changed nothing. A server may change the row later.
+        // A write on SQLite that fails before its commit has changed nothing. A server may change the row later.
         const isUnknown = hasCommitted() || db.dialect !== 'sqlite'
         if (isUnknown && error instanceof AppError && error.code === 'unavailable') remember(rotated)
         throw error

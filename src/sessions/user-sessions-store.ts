@@ -3,8 +3,8 @@ import type { Session } from './session.ts'
 import { SESSION_COLUMNS, type SessionRow, toSession } from './session-store.ts'
 
 /**
- * Locks a user who is about to get a session, so that logins of one user come one after the other; undefined when the
- * user was deleted. `readAtMs` is the time of the database's server, where there is one.
+ * Locks a user who is about to get a session, so that logins of one user come one after the other; it resolves to
+ * undefined when the user was deleted. `readAtMs` is the time of the database's server, if there is one.
  */
 export const lockUserOfSession = async (
   db: Queries,
@@ -17,7 +17,7 @@ export const lockUserOfSession = async (
   return row && { readAtMs: row.read_at ?? undefined }
 }
 
-/** Live sessions of a user: the one with `firstId` before all others, then those last seen. */
+/** Finds live sessions of a user: the one with `firstId` before all others, then those last seen. */
 export const findSessionsOfUser = async (
   db: Queries,
   { userId, firstId, nowMs, limit }: { userId: string; firstId: string; nowMs: number; limit: number },
@@ -33,13 +33,13 @@ export const findSessionsOfUser = async (
   return rows.map(toSession)
 }
 
-/** The ids of all sessions of a user, expired ones included. */
+/** Finds the ids of all sessions of a user, expired ones included. */
 export const findSessionIdsOfUser = async (db: Queries, userId: string): Promise<string[]> => {
   const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE user_id = ?', userId)
   return rows.map(({ id }) => id)
 }
 
-/** How many live sessions a user has. */
+/** Counts the live sessions of a user. */
 export const countSessionsOfUser = async (db: Queries, userId: string, nowMs: number): Promise<number> => {
   const row = await db.get<{ count: number }>(
     'SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND expires_at > ?',
@@ -52,16 +52,18 @@ export const countSessionsOfUser = async (db: Queries, userId: string, nowMs: nu
 export const deleteSessionOfUser = (db: Pick<Queries, 'run'>, id: string, userId: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', id, userId)
 
-/** All of a user's sessions, or all but one. */
+/** Deletes all sessions of a user, or all but one. */
 export const deleteSessionsOfUser = (db: Queries, userId: string, exceptId = ''): Promise<number> =>
   db.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', userId, exceptId)
 
-/** How many sessions above the limit one login deletes. More than one exist only from before there was a limit. */
+/**
+ * One login deletes at most this many sessions above the limit. More than one exist only from before there was a limit.
+ */
 const MOST_DELETED_AT_ONCE = 1000
 
 /**
  * Deletes the live sessions of a user above a limit: those that were not seen for longest, and never `newId`. The
- * transaction holds the user (`lockUserOfSession`). Resolves to the deleted ids.
+ * transaction holds the user (`lockUserOfSession`). It resolves to the deleted ids.
  */
 export const deleteSessionsAboveLimit = async (
   db: Queries,

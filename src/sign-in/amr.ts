@@ -1,8 +1,8 @@
 import type { AuthenticationMethod, SignInGrant } from '../sessions/sign-in-grant.ts'
 
 /**
- * What a user shows to get in. A link in a message stands for a password. A provider with a factor has asked for one
- * itself, as its ID token says. A passkey is bound to its device, or synced.
+ * A user shows one of these to get in. A link in a message stands for a password. A provider with a factor has asked
+ * for one itself, as its ID token says. A passkey is bound to its device, or synced.
  */
 export type Proof =
   | 'password'
@@ -17,7 +17,7 @@ export type Proof =
 /** A proof is shown for a purpose: `enter` an account by a link, `set_up` a factor in a session or on the way in. */
 export type Purpose = 'sign_in' | 'connect' | 'confirm' | 'enter' | 'set_up'
 
-/** `amr` is empty, and the time undefined, where it is not known what was proved. */
+/** `amr` is empty, and the time undefined, if it is not known what was proved. */
 export type Authentication = Pick<SignInGrant, 'amr' | 'authenticatedAtMs'>
 
 /** A user shows it after the first proof. */
@@ -27,7 +27,10 @@ export interface SecondProof {
   provedAtMs?: number | undefined
 }
 
-/** The `amr` of each proof by itself (CONTRACT.md 3.1). The methods of a code are added to those of the first proof. */
+/**
+ * This is the `amr` of each proof by itself (CONTRACT.md 3.1). The methods of a code are added to those of the first
+ * proof.
+ */
 const AMR: Readonly<Record<Proof, readonly AuthenticationMethod[]>> = {
   password: ['pwd'],
   link: ['pwd'],
@@ -43,7 +46,7 @@ export const amrOf = (proof: Proof): readonly AuthenticationMethod[] => AMR[proo
 
 const isPasskey = (proof: Proof): boolean => proof === 'bound_passkey' || proof === 'synced_passkey'
 
-/** A code says nothing where it is not known what came first: alone it is not more than one factor. */
+/** A code says nothing if it is not known what came first: alone it is not more than one factor. */
 const withCode = (first: Authentication['amr'], code: Proof): Authentication['amr'] => {
   if (first.length === 0) return []
   const added = AMR[code]

@@ -4,9 +4,9 @@ import type { SecondProof } from './amr.ts'
 
 /** An account can prove these besides password and providers, as far as the settings allow it. */
 export interface AccountFactors {
-  /** Codes of an authenticator app. */
+  /** It tells whether there are codes of an authenticator app. */
   codes: boolean
-  /** How many are left; none count where there is nothing else that they could stand for. */
+  /** It counts the codes that are left; none count if there is nothing else that they could stand for. */
   recoveryCodes: number
   passkeys: number
 }
@@ -14,30 +14,30 @@ export interface AccountFactors {
 /** The page of a link asks for a second factor of this account. */
 export interface AskedFactor {
   userId: string
-  /** Only what was there before counts; anything when left out. */
+  /** A factor counts only if it was made before this time; every factor counts when it is left out. */
   madeBeforeMs?: number | undefined
   /** These go in the same step, and are neither asked for nor good. */
   without?: { appGoes: boolean; passkeyId: string | undefined; recoveryCodesSinceMs: number } | undefined
 }
 
-/** A code or a passkey that was right. Nothing was changed yet. */
+/** The code or the passkey was right. Nothing was changed yet. */
 export interface ProvedFactor extends SecondProof {
-  /** Uses it up, in a transaction that has locked the user; `unauthorized` when another request was first. */
+  /** Uses it up, in a transaction that has locked the user. It throws `unauthorized` when another request was first. */
   apply(transaction: Transaction): Promise<void>
 }
 
-/** Finds what an account has of what is asked for. */
+/** Finds the factors that an account has among those that are asked for. */
 export type FindAsked = (asked: AskedFactor, queries?: Queries) => Promise<AccountFactors>
 
-/** An app or a passkey: recovery codes alone stand for nothing. */
+/** An app or a passkey counts; recovery codes alone stand for nothing. */
 export const hasFactor = ({ codes, passkeys }: Pick<AccountFactors, 'codes' | 'passkeys'>): boolean =>
   codes || passkeys > 0
 
-/** Anything that can be asked for: recovery codes may be left of an app that was replaced since. */
+/** Anything that can be asked for counts: recovery codes may be left of an app that was replaced since. */
 export const canProve = (factors: AccountFactors): boolean => hasFactor(factors) || factors.recoveryCodes > 0
 
 /**
- * Uses up what was proved. An account may have got a second factor since it was read: a user who has proved none is
+ * Uses up a proved factor. An account may have got a second factor since it was read: a user who has proved none is
  * asked again then.
  */
 export const useFactor = async (

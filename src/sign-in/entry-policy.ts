@@ -1,7 +1,7 @@
 /**
- * How a user comes in. `trusted_provider`: its settings spare the code, or what it says about this sign-in does.
- * `verification`: a link that verifies the address, in the browser that asked for it. `recovery`: a link that sets a new
- * password, whose page has asked for the second factor already.
+ * A user comes in by one of these ways. `trusted_provider`: the settings of the provider, or its claims about this
+ * sign-in, spare the code. `verification`: a link verifies the address, in the browser that asked for it. `recovery`: a
+ * link sets a new password, and its page has asked for the second factor already.
  */
 export type WayIn = 'password' | 'provider' | 'trusted_provider' | 'verification' | 'recovery'
 
@@ -12,9 +12,9 @@ export interface EntryFacts {
   purpose: 'sign_in' | 'connect'
   /** The account has `codes`, perhaps with passkeys beside them, or passkeys alone. */
   factors: 'none' | 'passkeys' | 'codes'
-  /** Whether the user has said here, after a right code, that this browser need not be asked again. */
+  /** It tells whether the user has said here, after a right code, that this browser need not be asked again. */
   browser: 'trusted' | 'other'
-  /** `SVC_SECOND_FACTOR` */
+  /** This is the setting `SVC_SECOND_FACTOR`. */
   mode: 'off' | 'optional' | 'required'
 }
 
@@ -22,9 +22,9 @@ export interface EntryFacts {
 export type EntryOutcome = 'start' | 'ask' | 'enrol'
 
 /**
- * What else a sign-in needs before its session starts. The first row that fits decides. A trusted browser spares the
- * code after a password or a provider, and nothing else. A passkey is no second factor for a password: where an account
- * has nothing else, it is asked for only if one is required.
+ * The table says what else a sign-in needs before its session starts. The first row that fits decides. A trusted
+ * browser spares the code after a password or a provider, and nothing else. A passkey is no second factor for a
+ * password: if an account has nothing else, it is asked for only when one is required.
  */
 const POLICY: readonly (readonly [when: Partial<EntryFacts>, outcome: EntryOutcome])[] = [
   [{ mode: 'off' }, 'start'],
@@ -40,7 +40,6 @@ const POLICY: readonly (readonly [when: Partial<EntryFacts>, outcome: EntryOutco
   [{ mode: 'required', factors: 'passkeys' }, 'ask'],
 ]
 
-/** Decides what a sign-in needs next. */
 export const decideEntry = (facts: EntryFacts): EntryOutcome =>
   POLICY.find(([when]) => fits(facts, when))?.[1] ?? 'start'
 

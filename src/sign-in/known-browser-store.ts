@@ -7,7 +7,10 @@ interface KnownBrowser {
 
 const idOf = ({ userId, deviceHash }: KnownBrowser): string => `${userId}/${deviceHash}`
 
-/** Notes that the user has signed in again in a browser that their account knows; 0 when it knows no such browser. */
+/**
+ * Notes that the user has signed in again in a browser that their account knows. It resolves to 0 when it knows no such
+ * browser.
+ */
 export const markSeen = (db: Queries, browser: KnownBrowser, nowMs: number): Promise<number> =>
   db.run('UPDATE known_browsers SET seen_at = ? WHERE id = ?', nowMs, idOf(browser))
 
@@ -20,7 +23,7 @@ export const insertKnownBrowser = (db: Queries, browser: KnownBrowser, nowMs: nu
     seen_at: nowMs,
   })
 
-/** The browser keeps another secret from now on; all accounts that knew it know it by that. */
+/** Gives the browser another secret; all accounts that knew it know it by that from now on. */
 export const renameBrowser = (db: Queries, oldHash: string, newHash: string): Promise<number> =>
   db.run(
     `UPDATE known_browsers SET device_hash = ?, id = user_id || '/' || ? WHERE device_hash = ?`,
@@ -29,7 +32,7 @@ export const renameBrowser = (db: Queries, oldHash: string, newHash: string): Pr
     oldHash,
   )
 
-/** The browsers that were seen last stay. */
+/** Keeps the browsers that were seen last. */
 export const deleteKnownBrowsersAbove = (db: Queries, userId: string, limit: number): Promise<number> =>
   db.run(
     `DELETE FROM known_browsers WHERE user_id = ? AND id NOT IN (
@@ -39,7 +42,10 @@ export const deleteKnownBrowsersAbove = (db: Queries, userId: string, limit: num
     limit,
   )
 
-/** `trustedUntilMs` is null for a browser that is not trusted. Undefined for one that the account does not know. */
+/**
+ * `trustedUntilMs` is null for a browser that is not trusted. It resolves to undefined if the account does not know the
+ * browser.
+ */
 export const findKnownBrowser = (
   db: Pick<Queries, 'get'>,
   browser: KnownBrowser,
@@ -49,7 +55,10 @@ export const findKnownBrowser = (
     idOf(browser),
   )
 
-/** When an account got to know a browser, in milliseconds since 1970; undefined where it does not know it. */
+/**
+ * Finds when an account got to know a browser, in milliseconds since 1970. It resolves to undefined if it does not know
+ * it.
+ */
 export const findKnownSince = async (
   db: Pick<Queries, 'get'>,
   userId: string,
@@ -68,10 +77,9 @@ export const countTrusted = async (db: Pick<Queries, 'get'>, userId: string, now
   return row?.count ?? 0
 }
 
-/** No browser is known to the account any longer. */
 export const deleteKnownBrowsers = (db: Queries, userId: string): Promise<number> =>
   db.run('DELETE FROM known_browsers WHERE user_id = ?', userId)
 
-/** Each known browser stays known, and none is trusted any longer. */
+/** Ends the trust in each browser; it stays known. */
 export const endTrust = (db: Queries, userId: string): Promise<number> =>
   db.run('UPDATE known_browsers SET trusted_until = NULL WHERE user_id = ? AND trusted_until IS NOT NULL', userId)

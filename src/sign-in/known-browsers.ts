@@ -15,39 +15,42 @@ import {
   updateTrust,
 } from './known-browser-store.ts'
 
-/** More than anyone uses; of more, those that were seen last stay known. */
+/** No one uses more. Beyond the limit, the browsers that were seen last stay known. */
 const MAX_KNOWN = 20
 
-/** A browser in which a user signs in. */
+/** A user signs in in this browser. */
 export interface RecognisedBrowser {
-  /** For the cookie. */
+  /** The cookie holds it. */
   secret: string
   deviceHash: string
-  /** Whether the user has signed in completely in this browser before. */
+  /** It tells whether the user has signed in completely in this browser before. */
   wasKnown: boolean
 }
 
 /**
- * The browsers in which users have signed in before. A browser is recognised by a random secret in its cookie, of which
- * a hash is stored with each account that knows it.
+ * Knows the browsers in which users have signed in before. A browser is recognised by a random secret in its cookie,
+ * and a hash of the secret is stored with each account that knows it.
  */
 export interface KnownBrowsers {
   /** Notes a complete sign-in, in the transaction that starts its session and has locked the user. */
   recordSignIn(transaction: Transaction, userId: string, secret: string | undefined): Promise<RecognisedBrowser>
-  /** The browser of a signup: it becomes known once the address of the account is verified. */
+  /** Recognises the browser of a signup: it becomes known once the address of the account is verified. */
   introduce(secret: string | undefined): RecognisedBrowser
 
-  // Trust, which spares the second factor after a password or a provider.
-  /** How long it lasts; 0: it is never offered. */
+  // Trust spares the second factor after a password or a provider.
+  /** Trust lasts this long; it is never offered when this is 0. */
   readonly trustMs: number
-  /** The browser with this secret, where the account knows it. */
+  /** Finds the browser with this secret, if the account knows it. */
   find(userId: string, secret: string | undefined, queries?: Pick<Queries, 'get'>): Promise<FoundBrowser | undefined>
-  /** The same by the hash of its secret. */
+  /** Does the same by the hash of its secret. */
   findByHash(userId: string, deviceHash: string): Promise<FoundBrowser | undefined>
-  /** After a right code, in the transaction that has recorded the sign-in. The browser gets another secret. */
+  /**
+   * Trusts a browser after a right code, in the transaction that has recorded the sign-in. The browser gets another
+   * secret.
+   */
   trust(transaction: Transaction, userId: string, browser: RecognisedBrowser): Promise<RecognisedBrowser>
   countTrusted(userId: string): Promise<number>
-  /** Resolves to how many were trusted. */
+  /** It resolves to how many were trusted. */
   endTrust(userId: string, caller: Caller): Promise<number>
 }
 
@@ -72,7 +75,7 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
     const found = await findKnownBrowser(queries, browser)
     if (!found) return undefined
     const { knownSinceMs, trustedUntilMs } = found
-    // While trust is switched off, that of earlier sign-ins does not count.
+    // The trust of earlier sign-ins does not count while trust is switched off.
     const isTrusted = trustMs > 0 && (trustedUntilMs ?? 0) > clock.now()
     return { countedAs: String(knownSinceMs), isTrusted }
   }
@@ -86,7 +89,7 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
     findByHash: (userId, deviceHash) => findByHash(db, { userId, deviceHash }),
 
     async trust(transaction, userId, { wasKnown, ...held }) {
-      // One that was known already may be one that an attacker has put there, and keeps too.
+      // An attacker may have put a known secret there, and keep it too.
       const { secret, deviceHash } = wasKnown ? await newSecret(transaction, held.deviceHash) : held
       await updateTrust(transaction, { userId, deviceHash }, clock.now() + trustMs)
       return { secret, deviceHash, wasKnown }
@@ -109,8 +112,8 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
         if ((await markSeen(transaction, { userId, deviceHash }, nowMs)) > 0)
           return { secret: held, deviceHash, wasKnown: true }
       }
-      // A secret that this account does not know may be one that another host of the domain has put into the browser,
-      // and that an attacker keeps too. So the browser gets a new one.
+      // Another host of the domain may have put a secret that this account does not know into the browser, and an
+      // attacker may keep it too. The browser therefore gets a new one.
       const { secret, deviceHash } = await newSecret(transaction, held && hashBrowserSecret(held))
       await insertKnownBrowser(transaction, { userId, deviceHash }, nowMs)
       await deleteKnownBrowsersAbove(transaction, userId, MAX_KNOWN)
@@ -124,7 +127,7 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
   }
 }
 
-/** Another secret for a browser, by which all its accounts know it from now on. */
+/** Gives a browser another secret, by which all its accounts know it from now on. */
 const newSecret = async (
   transaction: Transaction,
   heldHash: string | undefined,

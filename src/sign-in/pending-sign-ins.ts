@@ -13,39 +13,39 @@ const LIFETIME_MS = 600_000
 /** A browser refuses a cookie of more than 4,096 bytes, its name and attributes included (RFC 6265bis section 6.1). */
 const MAX_SEALED_LENGTH = 3700
 
-/** A user has proved this so far, while a second factor is still missing. */
+/** A user has proved this much, while a second factor is still missing. */
 export interface PendingSignIn {
   /** A row with this id marks the sign-in as used. */
   id: string
   userId: string
   startedAtMs: number
   way: WayIn
-  /** `password`, or the provider's name: for the log, and for metrics. */
+  /** It is `password` or the provider's name, for the log and for metrics. */
   method: string | undefined
   amr: readonly AuthenticationMethod[]
   authenticatedAtMs: number | undefined
-  /** The provider that has proved the account. */
+  /** This provider has proved the account. */
   provider: string | undefined
-  /** Its connection, without which the sign-in ends. */
+  /** The sign-in ends when this connection of the provider is gone. */
   identityId: string | undefined
-  /** A hash of the stored password: another password ends the sign-in. */
+  /** It is a hash of the stored password: another password ends the sign-in. */
   passwordMark: string
   /** Each event that ends the sessions of a user counts it up, and so ends the sign-ins that wait. */
   generation: number
-  /** How the account gets to know the browser at the end. */
+  /** It says how the account gets to know the browser at the end. */
   browser: 'announced' | 'silent' | 'not_yet'
   returnTo: string
-  /** The provider that is connected at the end. */
+  /** This provider is connected at the end. */
   connect: PendingConnection | undefined
-  /** The session whose user confirms that it is them. */
+  /** The user of this session confirms that it is them. */
   confirms: string | undefined
 }
 
 export interface PendingConnection {
   provider: string
-  /** Sealed. */
+  /** The request is sealed. */
   linkRequest: string
-  /** The link request is good with it alone. */
+  /** The link request is good with this secret alone. */
   browserSecret: string
 }
 
@@ -53,26 +53,28 @@ export interface PendingConnection {
 type NewPendingSignIn = Omit<PendingSignIn, 'id' | 'startedAtMs' | 'passwordMark' | 'generation'>
 
 /**
- * Sign-ins that wait for a second factor. What was proved travels sealed, bound to the browser by `browserSecret`, and is
- * good once, for ten minutes. Nothing is stored before it is used up.
+ * Keeps sign-ins that wait for a second factor. The proof travels sealed, is bound to the browser by `browserSecret`,
+ * and is good once, for ten minutes. Nothing is stored before it is used up.
  */
 export interface PendingSignIns {
   readonly lifetimeMs: number
-  /** To be called in the transaction that has checked what was proved. */
+  /** It must be called in the transaction that has checked the proof. */
   begin(transaction: Queries, proved: NewPendingSignIn): Promise<PendingSignIn>
-  /** The same in a transaction of its own; undefined where the grant no longer holds. */
+  /** Does the same in a transaction of its own. It resolves to undefined if the grant no longer holds. */
   beginWith(grant: SignInGrant, proved: NewPendingSignIn): Promise<PendingSignIn | undefined>
-  /** Leaves `returnTo` out where it would not fit into a cookie. */
+  /** Leaves `returnTo` out if it would not fit into a cookie. */
   seal(pending: PendingSignIn, browserSecret: string): string
-  /** Undefined for text that svc has not sealed, from another browser, and after ten minutes. */
+  /** It returns undefined for text that svc has not sealed, for text from another browser, and after ten minutes. */
   open(sealed: string | undefined, browserSecret: string | undefined): PendingSignIn | undefined
-  /** Whether it holds: it was not used, nothing has ended it, and the account and its password are as they were. */
+  /**
+   * Tells whether it holds: it was not used, nothing has ended it, and the account and its password are as they were.
+   */
   isLive(pending: PendingSignIn, queries?: Queries): Promise<boolean>
-  /** Uses it up, in the transaction of what it permits; false where it no longer holds. */
+  /** Uses it up, in the transaction that it permits. It resolves to false if it no longer holds. */
   use(transaction: Queries, pending: PendingSignIn): Promise<boolean>
   /** Gives the grant of its end: `use` is asked in the transaction that starts the session. */
   grantFor(pending: PendingSignIn): SignInGrant
-  /** Logout: it is good for nothing from now on. */
+  /** Ends it at logout: it is good for nothing from now on. */
   end(pending: PendingSignIn): Promise<unknown>
 }
 
@@ -80,7 +82,7 @@ interface PendingSignInsDeps {
   db: Database
   clock: Clock
   rootSecret: RootSecret
-  /** Whether the user still has this connection to a provider, which then stays until the transaction ends. */
+  /** Tells whether the user still has this connection to a provider, which then stays until the transaction ends. */
   lockIdentity: (transaction: Queries, id: string, userId: string) => Promise<boolean>
 }
 

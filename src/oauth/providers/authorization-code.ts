@@ -3,7 +3,7 @@ import type { AuthorizationRequest } from './provider.ts'
 
 interface UrlOptions {
   scopes: readonly string[]
-  /** Parameters besides those of every request. */
+  /** These parameters are sent besides those of every request. */
   extraParams: Record<string, string>
 }
 
@@ -30,7 +30,7 @@ interface CodeExchange {
   checks?: AuthorizationCodeGrantChecks
 }
 
-/** Exchanges the code of a callback for tokens (RFC 6749 section 4.1.3); throws what the library throws. */
+/** Exchanges the code of a callback for tokens (RFC 6749 section 4.1.3); it throws the errors of the library. */
 export const exchangeCode = async (
   configuration: Configuration,
   { request, callbackParams, checks = {} }: CodeExchange,
@@ -38,8 +38,8 @@ export const exchangeCode = async (
   const client = await import('openid-client')
   const { redirectUri, state, codeVerifier } = request
   return client.authorizationCodeGrant(configuration, new URL(`${redirectUri}?${callbackParams.toString()}`), {
-    // The state that came back, compared with itself: the library wants one. Whether it is ours, unused and of this
-    // browser was checked when the sealed state was opened.
+    // The state that came back is compared with itself: the library wants one. The opening of the sealed state has
+    // checked that it is ours, unused and of this browser.
     expectedState: state,
     pkceCodeVerifier: codeVerifier,
     ...checks,

@@ -13,7 +13,7 @@ interface DiscordUser {
   verified?: unknown
 }
 
-/** https://discord.com/developers/docs/topics/oauth2 */
+/** The provider is described at https://discord.com/developers/docs/topics/oauth2. */
 export const describeDiscord = (issuer: string): OAuth2Description => ({
   authorizationEndpoint: `${issuer}/oauth2/authorize`,
   tokenEndpoint: `${issuer}/api/oauth2/token`,
@@ -26,12 +26,12 @@ export const describeDiscord = (issuer: string): OAuth2Description => ({
 
 export interface ProviderDeps {
   settings: ProviderSettings
-  /** Limits each request to the provider. */
+  /** It limits each request to the provider. */
   timeoutMs: number
   clock: Clock
 }
 
-/** A provider by its settings: GitHub and Discord have OAuth 2.0 alone, and all others OpenID Connect. */
+/** Makes a provider by its settings: GitHub and Discord have OAuth 2.0 alone, and all others OpenID Connect. */
 export const createProvider = (deps: ProviderDeps): Provider => {
   const { kind } = deps.settings
   if (kind === 'github') return createOAuth2Provider({ ...deps, describe: describeGithub })

@@ -2,7 +2,7 @@ import type { Configuration } from 'openid-client'
 import type { MonotonicClock } from '../../lib/time.ts'
 
 const LIFETIME_MS = 3_600_000
-/** How long to wait before asking a provider again that did not answer, while an older document can be used. */
+/** A provider that did not answer is asked again after this long, while an older document can be used. */
 const RETRY_MS = 60_000
 
 interface DiscoveryDeps {
@@ -40,7 +40,7 @@ export const createDiscovery = ({ clock, discover }: DiscoveryDeps) => {
       return pendingFetch
     },
 
-    /** Call it when the document, or the keys that came with it, turn out to be outdated. */
+    /** It must be called when the document, or the keys that came with it, turn out to be outdated. */
     forget(): void {
       if (known) known.atMs = clock.elapsedMs() - LIFETIME_MS
     },

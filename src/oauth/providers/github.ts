@@ -13,7 +13,7 @@ interface GithubEmail {
   verified?: unknown
 }
 
-/** GitHub, or a GitHub Enterprise Server, whose API is below its own address. */
+/** Describes GitHub, or a GitHub Enterprise Server, whose API is below its own address. */
 export const describeGithub = (issuer: string): OAuth2Description => {
   const api = issuer === 'https://github.com' ? 'https://api.github.com' : `${issuer}/api/v3`
   return {
@@ -28,7 +28,7 @@ const fetchClaims = async (callApi: CallApi, api: string): Promise<Claims> => {
   const [user, emails] = await Promise.all([callApi(`${api}/user`), callApi(`${api}/user/emails?per_page=100`)])
   const { id, login } = (user ?? {}) as GithubUser
   if (!Number.isSafeInteger(id)) throw signInProblem('unverifiable', new Error('the user has no numeric id'))
-  // The address in the profile is whatever the user wants to show, verified or not.
+  // The profile shows any address that the user wants to show, verified or not.
   const primary = Array.isArray(emails) ? (emails as GithubEmail[]).find((it) => it?.primary === true) : undefined
   return { sub: String(id), preferred_username: login, email: primary?.email, email_verified: primary?.verified }
 }

@@ -14,11 +14,12 @@ interface Callback {
   clock: Clock
 }
 
-/** How far the clocks of a provider and ours may be apart. */
+/** The clocks of a provider and ours may be this far apart. */
 const CLOCK_TOLERANCE_MS = 60_000
 
 /**
- * Exchanges the code of a callback and reads the user from the ID token; throws what the library throws, and problems.
+ * Exchanges the code of a callback and reads the user from the ID token; it throws the errors of the library, and
+ * problems.
  */
 export const fetchOpenidProfile = async (callback: Callback): Promise<ProviderProfile> => {
   const { callbackParams, request, settings, clock } = callback
@@ -65,7 +66,7 @@ const signInTime = (
   return signInNotBeforeMs === undefined ? pastTime(signedInAtMs, nowMs) : nowMs
 }
 
-/** OpenID Connect Core section 3.1.3.7, point 5; the library looks only where there are several audiences. */
+/** OpenID Connect Core section 3.1.3.7, point 5 requires it; the library looks only if there are several audiences. */
 const requireOwnToken = ({ azp }: IDToken, clientId: string): void => {
   if (azp === undefined || azp === clientId) return
   throw signInProblem('unverifiable', new Error('the ID token was issued to another client (azp)'))

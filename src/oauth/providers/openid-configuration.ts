@@ -9,7 +9,7 @@ interface AppleSecretDeps {
   teamId: string
   keyId: string
   clientId: string
-  /** PEM (PKCS #8) of a P-256 key: the file that Apple issues. */
+  /** It is the PEM (PKCS #8) of a P-256 key: the file that Apple issues. */
   privateKey: string
   clock: Clock
 }
@@ -44,7 +44,8 @@ export interface OpenidConfigurationDeps {
 }
 
 /**
- * Fetches a provider's discovery document (OpenID Connect Discovery section 4); `unavailable` when it cannot be used.
+ * Fetches a provider's discovery document (OpenID Connect Discovery section 4); it throws `unavailable` when it cannot
+ * be used.
  */
 export const configureOpenid = async (deps: OpenidConfigurationDeps): Promise<Configuration> => {
   const { settings, timeoutMs, clock, fetch = createProviderFetch(settings.issuer) } = deps
@@ -54,7 +55,7 @@ export const configureOpenid = async (deps: OpenidConfigurationDeps): Promise<Co
   const options = {
     [client.customFetch]: fetch,
     timeout: timeoutMs / 1000,
-    // Without it the library relies on TLS and checks no signature, which OpenID Connect Core section 3.1.3.7 allows.
+    // The library otherwise relies on TLS and checks no signature, which OpenID Connect Core section 3.1.3.7 allows.
     execute: [client.enableNonRepudiationChecks, ...(isWithoutTls ? [client.allowInsecureRequests] : [])],
   }
   try {
@@ -63,7 +64,7 @@ export const configureOpenid = async (deps: OpenidConfigurationDeps): Promise<Co
     requireUsable(configuration.serverMetadata(), issuer)
     return configuration
   } catch (error) {
-    // Whatever is wrong, the operator or the provider must correct it; the user can only try again later.
+    // The operator or the provider must correct any such error; the user can only try again later.
     throw signInProblem('unreachable', error)
   }
 }
@@ -75,7 +76,7 @@ const requireUsable = (metadata: ServerMetadata, issuer: string): void => {
   if (userinfo_endpoint !== undefined) requireAddressOf(issuer, userinfo_endpoint)
 }
 
-/** How svc proves who it is (RFC 6749 section 2.3.1), by a method that the provider's metadata names. */
+/** svc proves who it is (RFC 6749 section 2.3.1) by a method that the provider's metadata names. */
 const createClientAuth = async (settings: ProviderSettings, clock: Clock): Promise<ClientAuth> => {
   const { ClientSecretBasic, ClientSecretPost } = await import('openid-client')
   const { apple, clientId, clientSecret } = settings
@@ -84,7 +85,7 @@ const createClientAuth = async (settings: ProviderSettings, clock: Clock): Promi
     return (server, client, body, headers) => ClientSecretPost(secret())(server, client, body, headers)
   }
   return (server, client, body, headers) => {
-    // OpenID Connect Discovery section 3: a provider that names no method expects Basic.
+    // OpenID Connect Discovery section 3 says that a provider that names no method expects Basic.
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
     const authenticate = methods.includes('client_secret_post') ? ClientSecretPost : ClientSecretBasic
     return authenticate(clientSecret)(server, client, body, headers)

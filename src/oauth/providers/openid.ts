@@ -7,7 +7,7 @@ import type { ProviderKind } from './presets.ts'
 import type { Provider } from './provider.ts'
 import { toProblem } from './provider-fetch.ts'
 
-/** Parameters that some providers want besides those of the standard. */
+/** Some providers want these parameters besides those of the standard. */
 const EXTRA_PARAMS: Partial<Record<ProviderKind, Record<string, string>>> = {
   // Apple refuses to send a name or an email in an address; it posts a form.
   apple: { response_mode: 'form_post' },
@@ -22,7 +22,7 @@ const OTHER_REAUTHENTICATE_PARAMS: Partial<Record<ProviderKind, Record<string, s
   apple: {},
 }
 
-/** A provider with OpenID Connect. The library is loaded at the first sign-in. */
+/** Makes a provider with OpenID Connect. The library is loaded at the first sign-in. */
 export const createOpenidProvider = (deps: OpenidConfigurationDeps): Provider => {
   const { settings, clock } = deps
   const { kind, scopes } = settings

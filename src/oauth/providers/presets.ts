@@ -1,22 +1,21 @@
 export type ProviderKind = 'openid' | 'google' | 'github' | 'microsoft' | 'apple' | 'gitlab' | 'discord'
 
-/** One configured provider. */
 export interface ProviderSettings {
   /** The name stands in `SVC_OAUTH_PROVIDERS`. */
   name: string
   kind: ProviderKind
-  /** The text of its button. */
+  /** It is the text of its button. */
   label: string
   iconUrl: string | undefined
   clientId: string
-  /** Apple: the private key as PEM (PKCS #8), which signs each secret. */
+  /** Apple needs the private key as PEM (PKCS #8), which signs each secret. */
   clientSecret: string
   /** It stays as it was configured: an issuer is compared character by character. */
   issuer: string
   scopes: string[]
-  /** In lower case; an empty list allows every domain. */
+  /** The domains are in lower case; an empty list allows every domain. */
   allowedDomains: string[]
-  /** Emails count as verified also when the provider does not say whether they are. */
+  /** Emails then count as verified even when the provider does not say if they are. */
   trustsEmail: boolean
   /** Says whether users with one-time codes are asked for one after this provider (docs/providers.md). */
   secondFactor: 'ask' | 'trusted' | 'claims'
@@ -27,7 +26,7 @@ export interface ProviderSettings {
 export interface Preset {
   kind: ProviderKind
   label: string
-  /** Undefined where only the operator can know it. */
+  /** It is undefined if only the operator can know it. */
   issuer?: string
   scopes: readonly string[]
 }
@@ -37,8 +36,8 @@ const OPENID_SCOPES = ['openid', 'email', 'profile']
 export const microsoftIssuer = (tenant: string): string => `https://login.microsoftonline.com/${tenant}/v2.0`
 
 /**
- * By name; a map, because "constructor" is a name too. TENANT in Microsoft's issuer is replaced by the configured
- * tenant.
+ * A preset is found by name, in a map, because "constructor" is a name too. The configured tenant replaces TENANT in
+ * Microsoft's issuer.
  */
 export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ['google', { kind: 'google', label: 'Google', issuer: 'https://accounts.google.com', scopes: OPENID_SCOPES }],
@@ -50,8 +49,8 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
 ])
 
 /**
- * The preset of that name, or else that of any OpenID Connect issuer, with a label from the name: `my-corp` is "My
- * corp".
+ * Gives the preset of that name, or else that of any OpenID Connect issuer, with a label from the name: `my-corp` is
+ * "My corp".
  */
 export const presetOf = (name: string): Preset => PRESETS.get(name) ?? openidPreset(name)
 
@@ -60,25 +59,28 @@ const openidPreset = (name: string): Preset => {
   return { kind: 'openid', label: words.charAt(0).toUpperCase() + words.slice(1), scopes: OPENID_SCOPES }
 }
 
-/** Whether requests to this kind of provider need the scope `openid` to get an ID token. */
+/** Tells whether requests to this kind of provider need the scope `openid` to get an ID token. */
 export const asksForOpenid = (kind: ProviderKind): boolean =>
   kind === 'openid' || kind === 'google' || kind === 'microsoft' || kind === 'gitlab'
 
-/** Microsoft tenants that belong to no single organisation; the UUID is that of `consumers`. */
+/** These Microsoft tenants belong to no single organisation; the UUID is that of `consumers`. */
 const SHARED_TENANT = /^\/(?:common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad)(?:\/|$)/i
 
 const MICROSOFT_HOST = new URL(microsoftIssuer('common')).host
 
-/** Whether ID tokens of all users have the configured issuer. With a shared tenant, each names the tenant of its user. */
+/**
+ * Tells whether ID tokens of all users have the configured issuer. Each names the tenant of its user if the tenant is
+ * shared.
+ */
 export const hasOneIssuer = ({ kind, issuer }: Pick<ProviderSettings, 'kind' | 'issuer'>): boolean =>
   kind !== 'microsoft' || !SHARED_TENANT.test(new URL(issuer).pathname)
 
-/** Hosts where anyone can open an account, so that no organisation decides which email an account has. */
+/** Anyone can open an account at these hosts, so that no organisation decides which email an account has. */
 const PUBLIC_HOSTS = [...PRESETS.values()].flatMap(({ kind, issuer }) =>
   issuer === undefined || kind === 'microsoft' ? [] : [new URL(issuer).host],
 )
 
-/** Whether one organisation may run this provider, as far as we can know, so that its emails can be trusted. */
+/** Tells whether one organisation may run this provider, as far as we can know, so that its emails can be trusted. */
 export const canBeOnesOwn = (kind: ProviderKind, issuer: string | undefined): boolean => {
   if (kind !== 'openid' && kind !== 'gitlab' && kind !== 'microsoft') return false
   if (issuer === undefined) return true

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import { isLoopbackUrl, mayReachThisMachine } from '../../lib/url.ts'
 import { signInProblem } from '../errors.ts'
 
-/** Far more than any provider's response needs. */
+/** No provider's response needs nearly as much. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 
 class ResponseTooLarge extends Error {
@@ -17,7 +17,7 @@ const readBounded = async (response: Response): Promise<Uint8Array<ArrayBuffer>>
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    // Counted after decompression: a small response can decompress to a huge one.
+    // The bytes are counted after decompression: a small response can decompress to a huge one.
     if (bytes > MAX_RESPONSE_BYTES) throw new ResponseTooLarge()
     chunks.push(chunk)
   }
@@ -25,9 +25,9 @@ const readBounded = async (response: Response): Promise<Uint8Array<ArrayBuffer>>
 }
 
 /**
- * TypeError for an address that a provider names and svc must not call: one without TLS, and one on this machine unless
- * the provider itself runs there. Services on loopback often trust every caller, and a provider elsewhere could reach
- * them through svc (server-side request forgery).
+ * Throws a TypeError for an address that a provider names and svc must not call: one without TLS, and one on this
+ * machine unless the provider itself runs there. Services on loopback often trust every caller, and a provider
+ * elsewhere could reach them through svc (server-side request forgery).
  */
 export const requireAddressOf = (issuer: string, url: string): void => {
   if (mayReachThisMachine(url) && !mayReachThisMachine(issuer)) {
@@ -37,12 +37,12 @@ export const requireAddressOf = (issuer: string, url: string): void => {
   throw new TypeError(`an address of the provider is missing, or without TLS: ${url.slice(0, 200)}`)
 }
 
-/** Statuses with which a `Response` must not have a body. */
+/** A `Response` with one of these statuses must not have a body. */
 const WITHOUT_BODY = [101, 204, 205, 304]
 
 /**
- * `fetch` for requests to one provider: a response has at most 1 MiB and must arrive within the deadline of the
- * request's signal; redirects are not followed, and secrets leave this machine over TLS only.
+ * Sends requests to one provider: a response has at most 1 MiB and must arrive within the deadline of the request's
+ * signal; redirects are not followed, and secrets leave this machine over TLS only.
  */
 export const createProviderFetch =
   (issuer: string): CustomFetch =>
@@ -54,7 +54,7 @@ export const createProviderFetch =
     return new Response(WITHOUT_BODY.includes(status) || status < 200 ? null : body, { status, headers })
   }
 
-/** The library's codes for a provider that does not answer, or not as the standards say. */
+/** The library has these codes for a provider that does not answer, or does not answer as the standards say. */
 const UNREACHABLE = [
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -65,13 +65,13 @@ const UNREACHABLE = [
   'OAUTH_INVALID_SERVER_METADATA',
 ]
 
-/** `error` of an authorization response (RFC 6749 section 4.1.2.1), and Apple's own code. */
+/** These are values of `error` of an authorization response (RFC 6749 section 4.1.2.1), and Apple's own code. */
 const CANCELLED = ['access_denied', 'user_cancelled_authorize']
 const BUSY = ['server_error', 'temporarily_unavailable']
 
 const isBusy = (status: unknown): boolean => typeof status === 'number' && (status >= 500 || status === 429)
 
-/** Turns what the library or `fetch` threw into a sign-in problem. */
+/** Turns the errors of the library or of `fetch` into a sign-in problem. */
 export const toProblem = (error: unknown): unknown => {
   if (error instanceof AppError) return error
   if (!(error instanceof Error)) return signInProblem('unreachable', error)

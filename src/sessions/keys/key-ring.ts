@@ -8,32 +8,32 @@ export type KeyState = 'signs' | 'published' | 'retired'
 export interface SigningKey {
   id: string
   privateKey: KeyObject
-  /** When it signs, in milliseconds since 1970; the end is not part of it. */
+  /** The key signs in this time, in milliseconds since 1970; the end is not part of it. */
   fromMs: number
   untilMs: number
 }
 
-/** The keys, ready for use. It holds until the keys change in the database. */
+/** The keys are ready for use. The ring holds until the keys change in the database. */
 export interface KeyRing {
   /** Every change of the keys adds one, so that this id tells whether the ring is outdated. */
   newestId: string
-  /** Keys that sign now or later, newest first. */
+  /** These keys sign now or later; the newest is first. */
   signing: readonly [SigningKey, ...SigningKey[]]
-  /** By `kid`; `untilMs` in milliseconds since 1970. */
+  /** The keys are found by `kid`; `untilMs` is in milliseconds since 1970. */
   verifying: Map<string, { publicKey: KeyObject; untilMs: number }>
-  /** The public keys as a JWK Set (RFC 7517 section 5), those that will sign included. */
+  /** These are the public keys as a JWK Set (RFC 7517 section 5), those that will sign included. */
   jwks: { keys: JsonWebKey[] }
 }
 
 interface KeyRingDeps {
-  /** Newest first. */
+  /** The newest is first. */
   keys: KeyRecord[]
   nowMs: number
   /** Opens the private half of a key. */
   openPrivateKey: (key: KeyRecord) => KeyObject
-  /** For how long after its retirement the tokens of a key are accepted. */
+  /** The tokens of a key are accepted for this long after its retirement. */
   graceMs: number
-  /** A ring of before, whose opened keys are used again. */
+  /** The opened keys of this earlier ring are used again. */
   former?: KeyRing | undefined
 }
 
@@ -61,11 +61,13 @@ export const createKeyRing = ({ keys, nowMs, graceMs, openPrivateKey, former }: 
   }
 }
 
-/** The key that signs at a time: of those that may, the newest; the newest of all when the clock is behind all. */
+/**
+ * Finds the key that signs at a time: the newest of those that may, or the newest of all when the clock is behind all.
+ */
 export const signingKeyAt = ({ signing }: KeyRing, nowMs: number): SigningKey =>
   signing.find(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs) ?? signing[0]
 
-/** The state at a time of one of these keys, newest first. */
+/** Tells the state of one of these keys at a time; the newest is first. */
 export const stateAt = (key: KeyRecord, keys: KeyRecord[], nowMs: number): KeyState => {
   const signs = (it: KeyRecord) => signsFromMs(it) <= nowMs && nowMs < signsUntilMs(it)
   const newest = keys.find(({ retiredAtMs }) => retiredAtMs === null)

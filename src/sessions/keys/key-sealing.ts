@@ -5,14 +5,17 @@ import { open, seal } from '../../lib/secrets.ts'
 import type { Queries } from '../../storage/database.ts'
 import { findKeys, type KeyRecord, recordResealing, replaceSealed } from './key-store.ts'
 
-/** The purpose of the key that private keys are sealed with. */
+/** The key that seals private keys has this purpose. */
 const SEALING = 'signing keys'
 
 /** Encrypts the private halves of signing keys, for the database, with a key from the root secret. */
 export const createKeySealing = (rootSecret: RootSecret) => {
   const sealText = (text: string, id: string): string => seal(rootSecret.keys.for(SEALING), text, id)
 
-  /** Seals a key with the current root secret; false where that is done already, or no known root secret opens it. */
+  /**
+   * Seals a key with the current root secret; it resolves to false if that is done already, or no known root secret
+   * opens it.
+   */
   const resealOne = async (transaction: Queries, key: KeyRecord): Promise<boolean> => {
     if (openWith(rootSecret.keys, key)) return false
     const text = rootSecret.find((keys) => openWith(keys, key))
@@ -24,7 +27,7 @@ export const createKeySealing = (rootSecret: RootSecret) => {
   return {
     seal: (privateJwk: JsonWebKey, id: string): string => sealText(JSON.stringify(privateJwk), id),
 
-    /** `internal_error` when no known root secret opens it. */
+    /** Throws `internal_error` when no known root secret opens it. */
     open(key: KeyRecord): KeyObject {
       const text = rootSecret.find((keys) => openWith(keys, key))
       if (text) return createPrivateKey({ key: JSON.parse(text) as JsonWebKey, format: 'jwk' })
@@ -32,8 +35,8 @@ export const createKeySealing = (rootSecret: RootSecret) => {
     },
 
     /**
-     * Seals with the current root secret the keys that are sealed with the previous one; `lockKeys` comes before.
-     * Resolves to how many.
+     * Seals with the current root secret the keys that are sealed with the previous one; `lockKeys` comes before. It
+     * resolves to how many.
      */
     async reseal(transaction: Queries, nowMs: number): Promise<number> {
       rootSecret.refresh()

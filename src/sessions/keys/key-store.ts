@@ -1,22 +1,22 @@
 import type { JsonWebKey } from 'node:crypto'
 import { columnsOf, insertRow, type Queries, type TableRow } from '../../storage/database.ts'
 
-/** A signing key. Times in milliseconds since 1970. */
+/** It is a signing key. Times are in milliseconds since 1970. */
 export interface KeyRecord {
-  /** `kid`: the JWK thumbprint (RFC 7638) */
+  /** It is `kid`, the JWK thumbprint (RFC 7638). */
   id: string
   publicJwk: JsonWebKey
   privateJwkSealed: string
   createdAtMs: number
-  /** From when it signs; null: since it was created. */
+  /** The key signs from this time on; it is null if it signs since it was created. */
   signsAtMs: number | null
-  /** From when the next key signs in its place; null for the newest key. */
+  /** The next key signs in its place from this time on; it is null for the newest key. */
   retiredAtMs: number | null
-  /** Since when none of its tokens is accepted; null: they are accepted until they expire. */
+  /** None of its tokens is accepted since this time; it is null if they are accepted until they expire. */
   revokedAtMs: number | null
 }
 
-/** Newest first. */
+/** Lists the newest first. */
 export const findKeys = async (db: Queries): Promise<KeyRecord[]> => {
   const rows = await db.all<TableRow<'signing_keys'>>(
     `SELECT ${columnsOf('signing_keys')} FROM signing_keys ORDER BY created_at DESC, id`,
@@ -74,7 +74,7 @@ export const recordResealing = (db: Queries, nowMs: number): Promise<number> =>
     String(nowMs),
   )
 
-/** When, in milliseconds since 1970; undefined when the root secret was never rotated. */
+/** Gives the time in milliseconds since 1970; it resolves to undefined when the root secret was never rotated. */
 export const findResealedAt = async (db: Queries): Promise<number | undefined> => {
   const row = await db.get<{ value: string }>('SELECT value FROM installation WHERE name = ?', RESEALED)
   return row && Number(row.value)

@@ -15,40 +15,44 @@ interface SecretRotationDeps {
   recordEvent: RecordEvent
   /** The secrets of authenticator apps are sealed with the root secret too, for as long as they are stored. */
   appSecrets: {
-    /** Resolves to how many were sealed with the previous root secret. */
+    /** It resolves to how many were sealed with the previous root secret. */
     reseal: () => Promise<number>
-    /** How many are, of those that were made at `sinceMs` or later. */
+    /** Counts those that are, and were made at `sinceMs` or later. */
     count: (queries: Queries, sinceMs?: number) => Promise<number>
   }
 }
 
-/** Whether the previous root secret is still needed. Times in milliseconds since 1970. */
+/** It tells whether the previous root secret is still needed. Times are in milliseconds since 1970. */
 export interface SecretStatus {
-  /** Since when new tokens come from the current root secret; undefined when it was never rotated. */
+  /** New tokens come from the current root secret since this time; it is undefined when it was never rotated. */
   rotatedAtMs: number | undefined
   hasPrevious: boolean
-  /** Sessions that were not refreshed since, so that their refresh tokens may come from the previous root secret. */
+  /**
+   * This many sessions were not refreshed since, so that their refresh tokens may come from the previous root secret.
+   */
   sessions: number
-  /** When the last of them ends unless it is refreshed. */
+  /** The last of them ends at this time unless it is refreshed. */
   neededUntilMs: number | undefined
-  /** Authenticator apps whose secret is sealed with the previous root secret. */
+  /** This many authenticator apps have a secret that is sealed with the previous root secret. */
   apps: number
 }
 
-/** How long a running service may take to notice a rotation, and how far two clocks may differ. */
+/** A running service may take this long to notice a rotation, and two clocks may differ by this much. */
 const TAKEN_OVER_WITHIN_MS = 60_000
 
-/** The change from one root secret to the next (NIST SP 800-57 part 1, section 5.3). */
+/** Changes from one root secret to the next (NIST SP 800-57 part 1, section 5.3). */
 export interface SecretRotation {
   status(): Promise<SecretStatus>
   /**
    * Puts a new root secret in place by `change`, and seals the signing keys and the secrets of authenticator apps with
-   * it. `conflict` when sessions still need
-   * the previous root secret, which `change` overwrites, unless that is forced. A kill at any moment leaves a pair of
-   * root secrets that opens everything.
+   * it. It throws `conflict` when sessions still need the previous root secret, which `change` overwrites, unless that
+   * is forced. A kill at any moment leaves a pair of root secrets that opens everything.
    */
   rotate(change: () => void, options: { isForced: boolean }): Promise<SecretStatus>
-  /** Seals with the current root secret what is left under the previous one; resolves to how many secrets of apps. */
+  /**
+   * Seals with the current root secret everything that is left under the previous one; it resolves to the number of
+   * secrets of apps.
+   */
   reseal(): Promise<number>
 }
 
@@ -85,7 +89,8 @@ export const createSecretRotation = (deps: SecretRotationDeps): SecretRotation =
     async rotate(change, { isForced }) {
       await signingKeys.prepare()
       const startedMs = clock.now()
-      // Those of a rotation that was interrupted: what seals them is about to be overwritten, even where that is forced.
+      // A rotation that was interrupted may have left some: the secret that seals them is about to be overwritten, even
+      // if that is forced.
       await appSecrets.reseal()
       let isChanged = false
       await db.inTransaction(async (transaction) => {

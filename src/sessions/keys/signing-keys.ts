@@ -24,7 +24,7 @@ interface NewKey {
   signsAtMs: number | null
 }
 
-/** A new key on P-256, not yet in the database. */
+/** Makes a new key on P-256, not yet in the database. */
 const generateKey = ({ sealPrivateKey, nowMs, signsAtMs }: NewKey): KeyRecord => {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const publicJwk = pair.publicKey.export({ format: 'jwk' })
@@ -40,7 +40,7 @@ const generateKey = ({ sealPrivateKey, nowMs, signsAtMs }: NewKey): KeyRecord =>
   }
 }
 
-/** RFC 7638 section 3 for a key on a NIST curve. */
+/** Computes RFC 7638 section 3 for a key on a NIST curve. */
 const thumbprint = ({ crv, kty, x, y }: JsonWebKey): string =>
   createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
 
@@ -53,45 +53,48 @@ interface SigningKeysDeps {
 }
 
 /**
- * The keys that sign access tokens (ES256, RFC 7518 section 3.4). Their private halves are encrypted in the database.
+ * Handles the keys that sign access tokens (ES256, RFC 7518 section 3.4). Their private halves are encrypted in the
+ * database.
  */
 export interface SigningKeys {
   /**
-   * Creates the first key where there is none, and seals all keys with the current root secret. `internal_error` when
-   * neither the root secret nor the previous one is that of this database.
+   * Creates the first key if there is none, and seals all keys with the current root secret. It throws `internal_error`
+   * when neither the root secret nor the previous one is that of this database.
    */
   prepare(): Promise<void>
-  /** The keys as this process last read them. */
+  /** Gives the keys as this process last read them. */
   lastRead(): KeyRing
-  /** The keys as they are now: another process may have rotated them. */
+  /** Gives the keys as they are now: another process may have rotated them. */
   reload(): Promise<KeyRing>
-  /** The keys with this newest key, which the database is known to have. */
+  /** Gives the keys with this newest key, which the database is known to have. */
   latest(newestId: string): KeyRing | Promise<KeyRing>
-  /** The key to sign with, of the keys with this newest key. */
+  /** Gives the key to sign with, of the keys with this newest key. */
   signingKey(newestId: string): SigningKey | Promise<SigningKey>
-  /** How long verifiers may cache the JWK Set. */
+  /** Verifiers may cache the JWK Set for this long. */
   jwksMaxAgeSeconds: number
 
-  /** Newest first. */
+  /** Lists the newest first. */
   list(): Promise<KeySummary[]>
   /**
-   * Publishes a new key, which begins to sign once all verifiers have had time to fetch it. With `now` it signs at
-   * once, and all keys before it are revoked: tokens that they have signed are refused.
+   * Publishes a new key, which begins to sign once all verifiers have had time to fetch it. If `now` is set, it signs
+   * at once, and all keys before it are revoked: tokens that they have signed are refused.
    */
   rotate(options: { now: boolean }): Promise<KeySummary>
-  /** In a transaction that has called `lockKeys`: seals all keys with the current root secret; resolves to how many. */
+  /**
+   * Seals all keys with the current root secret, in a transaction that has called `lockKeys`; it resolves to how many.
+   */
   reseal(transaction: Queries): Promise<number>
-  /** Cleanup: deletes keys of which no good token can be left; resolves to how many. */
+  /** Deletes keys of which no good token can be left, for cleanup; it resolves to how many. */
   deleteRetired(nowMs: number): Promise<number>
 }
 
-/** How long verifiers may cache the JWK Set. */
+/** Verifiers may cache the JWK Set for this long. */
 const JWKS_MAX_AGE_SECONDS = 60
 
 /**
- * How long a new key is published before it signs, so that all verifiers have fetched it by then: the age of the JWK
- * Set, a minute by which the clocks of replicas may differ, and half a minute for slow networks and for libraries that
- * do not fetch twice within a short time.
+ * A new key is published for this long before it signs, so that all verifiers have fetched it by then. It is the sum of
+ * the age of the JWK Set, a minute by which the clocks of replicas may differ, and half a minute for slow networks and
+ * for libraries that do not fetch twice within a short time.
  */
 const PUBLISHED_FIRST_MS = JWKS_MAX_AGE_SECONDS * 1000 + 90_000
 
@@ -101,8 +104,8 @@ export interface KeySummary extends Omit<KeyRecord, 'publicJwk' | 'privateJwkSea
 
 export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
   const { db, clock, rootSecret, accessTokenLifetimeMs, recordEvent } = deps
-  // Twice the lifetime: the setting may have been shortened since the last token was signed. And twice the skew: the
-  // clock of the replica that signs may be behind, and that of the replica that verifies ahead.
+  // The lifetime counts twice: the setting may have been shortened since the last token was signed. The skew counts
+  // twice too: the clock of the replica that signs may be behind, and that of the replica that verifies ahead.
   const graceMs = 2 * (accessTokenLifetimeMs + MAX_CLOCK_SKEW_MS)
   const sealing = createKeySealing(rootSecret)
   let ring: KeyRing | undefined
@@ -112,7 +115,7 @@ export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
 
   const reseal = (transaction: Queries): Promise<number> => sealing.reseal(transaction, clock.now())
 
-  /** Where there is none: in a new installation, and in a database that was created again while this process serves. */
+  /** There is no key in a new installation, and in a database that was created again while this process serves. */
   const createFirst = (): Promise<void> =>
     db.inTransaction(async (transaction) => {
       await lockKeys(transaction)
@@ -174,7 +177,8 @@ export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
     async rotate({ now }) {
       const key = await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
-        // Under the lock: no key may stay sealed with the previous root secret, which will be overwritten one day.
+        // The keys are sealed under the lock: no key may stay sealed with the previous root secret, which will be
+        // overwritten one day.
         await reseal(transaction)
         const next = now ? await replaceAll(transaction) : await publish(transaction)
         await insertKey(transaction, next)

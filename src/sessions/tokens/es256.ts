@@ -1,6 +1,6 @@
 import { type KeyObject, sign, verify } from 'node:crypto'
 
-/** A coordinate of P-256, in bytes. */
+/** A coordinate of P-256 has this many bytes. */
 const SIZE = 32
 const INTEGER = 0x02
 const SEQUENCE = 0x30
@@ -12,8 +12,8 @@ const SEQUENCE = 0x30
 export const signEs256 = (key: KeyObject, message: string): string => fromDer(sign('sha256', Buffer.from(message), key))
 
 /**
- * Whether a signature is good for the message, in its one spelling: the last of its 86 characters has two spare bits,
- * which decoders ignore and which must be zero here (RFC 4648 section 3.5).
+ * Tells whether a signature is good for the message, in its one spelling: the last of its 86 characters has two spare
+ * bits, which decoders ignore and which must be zero here (RFC 4648 section 3.5).
  */
 export const verifyEs256 = (key: KeyObject, message: string, signature: string): boolean => {
   const bytes = Buffer.from(signature, 'base64url')
@@ -22,7 +22,8 @@ export const verifyEs256 = (key: KeyObject, message: string, signature: string):
 }
 
 /**
- * `SEQUENCE { r INTEGER, s INTEGER }` to `r || s` in base64url. An integer has a leading zero where its top bit is set.
+ * Converts `SEQUENCE { r INTEGER, s INTEGER }` to `r || s` in base64url. An integer has a leading zero if its top bit
+ * is set.
  */
 export const fromDer = (der: Buffer): string => {
   const raw = Buffer.alloc(2 * SIZE)

@@ -4,14 +4,17 @@ import { equalInConstantTime, hmac } from '../../lib/secrets.ts'
 /** A refresh token says this; it is not verified yet. */
 export interface UnverifiedRefreshToken {
   sessionId: string
-  /** The number of the token in its session. */
+  /** It is the number of the token in its session. */
   generation: number
   mac: string
 }
 
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(0|[1-9]\d{0,14})\.([\w-]{43})$/
 
-/** Reads `0193….7.xxxxx`: a session's id, the number of the token in its session, and a MAC; undefined otherwise. */
+/**
+ * Reads `0193….7.xxxxx`: a session's id, the number of the token in its session, and a MAC. It returns undefined for
+ * other text.
+ */
 export const readRefreshToken = (token: string): UnverifiedRefreshToken | undefined => {
   const [, sessionId, generation, mac] = TOKEN.exec(token) ?? []
   if (!sessionId || !generation || !mac) return undefined
@@ -24,29 +27,29 @@ interface TokenSource {
   salt: string
 }
 
-/** A refresh token that this process has made. */
+/** This process has made the refresh token. */
 export interface RefreshToken {
   text: string
   generation: number
   mac: string
-  /** The keys that it was made with, which may be replaced since. */
+  /** It was made with these keys, which may be replaced since. */
   keys: DerivedKeys
 }
 
 export interface RefreshTokens {
-  /** The token of a session's current generation. */
+  /** Makes the token of a session's current generation. */
   make(session: TokenSource & { generation: number }): RefreshToken
   /**
-   * Whether the token was made here, with the current root secret or the previous one. `made` spares the computation of
-   * a token that this process has made itself.
+   * Tells whether the token was made here, with the current root secret or the previous one. `made` spares the
+   * computation of a token that this process has made itself.
    */
   isGenuine(session: TokenSource, token: UnverifiedRefreshToken, made?: RefreshToken): boolean
 }
 
 /**
- * Refresh tokens are computed and not stored: HMAC-SHA256 over session, generation and a salt of the session's row,
- * with a key from the root secret. So a copy of the database contains none, a leaked key alone makes none, and of two
- * requests that race for the same rotation, both get the same token.
+ * Refresh tokens are computed and not stored: each is an HMAC-SHA256 over session, generation and a salt of the
+ * session's row, with a key from the root secret. A copy of the database therefore contains none, a leaked key alone
+ * makes none, and of two requests that race for the same rotation, both get the same token.
  */
 export const createRefreshTokens = (rootSecret: RootSecret): RefreshTokens => ({
   make(session) {

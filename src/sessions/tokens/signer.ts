@@ -13,19 +13,19 @@ interface Request {
 }
 
 const TASK = new URL('./sign-task.js', import.meta.url)
-/** To hand a batch over to the thread and back takes as long as two or three signatures. */
+/** A batch that goes to the thread and back takes as long as two or three signatures. */
 const MIN_BATCH = 4
-/** So that the first responses of a turn do not wait for its last signatures. */
+/** The limit keeps the first responses of a turn from waiting for its last signatures. */
 const MAX_BATCH = 32
 
 /**
- * A signature takes longer than anything else in a request. Those of one turn of the event loop are computed together,
- * by the side thread if there is one, they are many, and it is free (docs/decisions/030-side-thread.md).
+ * A signature takes longer than anything else in a request. The signatures of one turn of the event loop are computed
+ * together, by the side thread if there is one, they are many, and it is free (docs/decisions/030-side-thread.md).
  */
 export const createSigner = (sideThread: SideThread | undefined): Sign => {
   let waiting: Request[] = []
 
-  /** Resolves to undefined where the batch must be signed here. */
+  /** It resolves to undefined if the batch must be signed here. */
   const signThere = async (batch: Request[]): Promise<string[] | undefined> => {
     const key = batch[0]?.key
     if (batch.length < MIN_BATCH || batch.some((request) => request.key !== key)) return undefined

@@ -10,20 +10,20 @@ export interface VerifiedToken {
   expiresAtMs: number
 }
 
-/** About 16 MB; the cache may hold twice as many. */
+/** These take about 16 MB; the cache may hold twice as many. */
 const KEPT_TOKENS = 12_000
 const SIGNATURE_LENGTH = 86
 
 const signatureOf = (token: string): string => token.slice(-SIGNATURE_LENGTH)
 
 /**
- * Tokens that need no verification: they were verified before, or signed here. Verifying a signature costs more than
- * the rest of a request, and the same token comes with many requests. Tokens are looked up by their signature, a
- * seventh of their length, and then compared as a whole.
+ * Remembers tokens that need no verification: they were verified before, or signed here. The verification of a
+ * signature costs more than the rest of a request, and the same token comes with many requests. Tokens are looked up by
+ * their signature, a seventh of their length, and then compared as a whole.
  */
 export const createVerifiedTokens = () => {
   const verified = createBoundedCache<{ token: string; facts: VerifiedToken }>(KEPT_TOKENS)
-  /** By session, the signature of the token that was issued last. */
+  /** It maps a session to the signature of the token that was issued last. */
   const issued = createBoundedCache<string>(KEPT_TOKENS)
 
   const remember = (token: string, facts: VerifiedToken): void => {
