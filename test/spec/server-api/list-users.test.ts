@@ -42,6 +42,8 @@ const created = async (
 ): Promise<Listed> => {
   const answer = await backend.call('POST', '/users', { email: `${name}@list.example`, ...given })
   assert.equal(answer.status, 201, answer.text)
+  // Users of the same millisecond are in the order of their ids.
+  await clock.turnTo(clock.aheadMs() + 1)
   return answer.json<Listed>()
 }
 
