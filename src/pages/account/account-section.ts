@@ -8,7 +8,7 @@ export interface Section {
   title: string
   about?: string | undefined
   body: HtmlFragment
-  /** What was done here, or what is wrong. */
+  /** This says what was done here, or what is wrong. */
   message?: HtmlFragment | undefined
 }
 
@@ -24,7 +24,7 @@ ${body}
 </section>
 `
 
-/** The links above the sections. */
+/** Makes the links above the sections. */
 export const contents = (
   sections: readonly Section[],
 ): HtmlFragment => html`<nav class="ways" aria-label="${texts.onThisPage}">
