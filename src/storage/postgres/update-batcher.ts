@@ -16,10 +16,10 @@ interface UpdateBatcherDeps {
 }
 
 /**
- * Runs single statements. Those that change a row each (`UPDATE … SET … WHERE …`) and come in one turn of the event
- * loop, or while others run, become one statement, with one commit. It skips rows that another transaction holds, so
- * that it never waits for a lock, nor takes part in a deadlock. An update whose row it did not change runs alone, and
- * finds out by itself whether it has to wait, or there is nothing to change.
+ * Runs single statements. The statements that change a row each (`UPDATE … SET … WHERE …`) and come in one turn of the
+ * event loop, or while others run, become one statement, with one commit. It skips rows that another transaction holds,
+ * so that it never waits for a lock, nor takes part in a deadlock. An update whose row it did not change runs alone,
+ * and finds out by itself whether it has to wait, or there is nothing to change.
  */
 export const createUpdateBatcher = ({ runAlone, runTogether, timeoutMs }: UpdateBatcherDeps): typeof runAlone => {
   /** Resolves to the lists of values whose row has changed. */

@@ -13,7 +13,10 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 8388608;
   PRAGMA wal_autocheckpoint = 0;`
 
-/** SQLite removes a log without a database, as where the database was moved away from a running service. */
+/**
+ * Throws if there is a log but no database, since SQLite removes such a log. The database may have been moved away from
+ * a running service.
+ */
 const requireNoLogAlone = (file: string): void => {
   // The database is made before its log, perhaps by another process at this moment.
   const hasLog = existsSync(`${file}-wal`)
@@ -23,7 +26,7 @@ const requireNoLogAlone = (file: string): void => {
 
 export interface Connected {
   connection: DatabaseSync
-  /** The real path, with symbolic links resolved. */
+  /** This is the real path, with symbolic links resolved. */
   path: string
 }
 
