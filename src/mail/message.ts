@@ -4,7 +4,7 @@ import type { Transaction } from '../storage/database.ts'
 
 /** A link with a token works once, until its time is over. */
 interface TimedLink {
-  /** Its path and query count: the base URL of the time at which the message is sent comes before them. */
+  /** The path and the query count: the base URL of the time at which the message is sent comes before them. */
   url: string
   expiresAtMs: number
 }

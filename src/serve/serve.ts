@@ -13,7 +13,7 @@ const STOP_WITHIN_MS = 9500
 
 interface ServeDeps {
   log: Log
-  /** On a terminal, it shows a summary for people in place of the line in the log. */
+  /** It is set on a terminal: it shows a summary for people in place of the line in the log. */
   greet: ((lines: string) => void) | undefined
 }
 

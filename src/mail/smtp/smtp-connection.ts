@@ -8,7 +8,7 @@ import type { SmtpServer } from '../mail-settings.ts'
 export interface Envelope {
   from: string
   to: string
-  /** Headers and body are separated by CRLF, and their lines end with it. */
+  /** It has headers and body, and its lines end with CRLF. */
   source: Buffer
 }
 
