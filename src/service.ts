@@ -131,7 +131,7 @@ export const createService = async ({
       await metrics?.start()
       const address = await listen(server, config)
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
-      // The request that needs a module tries again where it could not be loaded.
+      // The request that needs a module tries again if it could not be loaded.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()

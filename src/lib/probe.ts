@@ -23,7 +23,7 @@ export interface ProbeAnswer {
   /** The host is that of `Host`, or of what a trusted proxy forwards. */
   host: string | null
   scheme: 'http' | 'https'
-  /** The client's, past trusted proxies. */
+  /** This is the client's address, past trusted proxies. */
   address: string
   /** The port of the other end of the connection. */
   port: number | undefined

@@ -40,8 +40,8 @@ export interface LimitedTryDeps {
 const LOOK_EVERY = 50_000
 
 /**
- * Keeps the table of counters within its bound while a flood of networks fills it: cleanup comes too seldom for that. The
- * function that it returns is called for each try.
+ * Keeps the table of counters within its bound while a flood of networks fills it: cleanup comes too seldom for that.
+ * The function that it returns is called for each try.
  */
 const createTableBound = (db: Database): (() => void) => {
   let tries = 0

@@ -53,9 +53,9 @@ interface LimitsDeps extends Pick<LimitedTryDeps, 'onRefusal'> {
 }
 
 /**
- * Counts tries in fixed windows, in the database. A window begins with the first try that counts in it. A try is counted
- * before its work is done, and taken back when it turns out not to count: a hundred at once are no more than a hundred
- * in a row (docs/decisions/004-rate-limits.md).
+ * Counts tries in fixed windows, in the database. A window begins with the first try that counts in it. A try is
+ * counted before its work is done, and taken back when it turns out not to count: a hundred at once are no more than a
+ * hundred in a row (docs/decisions/004-rate-limits.md).
  */
 export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ...deps }: LimitsDeps): Limits => {
   const attempt = createAttempt({ ...deps, elapsed })

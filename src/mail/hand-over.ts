@@ -16,7 +16,7 @@ const clientNameOf = (baseUrl: string): string | undefined => {
   return /\.[a-z][a-z0-9-]*\.?$/.test(hostname) ? hostname : undefined
 }
 
-/** A message of the outbox, opened. */
+/** This is a message of the outbox, opened. */
 interface OpenMessage {
   /** This is the id in the outbox: an attempt that is repeated has the same `Message-ID`. */
   id: string

@@ -30,7 +30,6 @@ export interface Mail {
    */
   request(transaction: Transaction, request: MailRequest): Promise<void>
 
-  // Sending.
   /** Begins to send in the background, if mail is on. */
   start(): Promise<void>
   /** Begins no more attempts; resolves when the running one has ended, or was aborted after `patienceMs`. */
@@ -43,7 +42,6 @@ export interface Mail {
   /** Connects to the server and authenticates, and sends nothing. */
   checkServer(): Promise<MailTestResult>
 
-  // History.
   /** Lists the latest messages, or those that failed, the newest first. */
   list(limit: number, isFailed?: boolean): Promise<OutboxMessage[]>
   /**

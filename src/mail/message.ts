@@ -30,7 +30,7 @@ export interface NoticeContext extends About {
   toFormerAddress?: boolean
 }
 
-/** A message that brings a link, or the answer that there is none. */
+/** The message brings a link, or the answer that there is none. */
 type LinkMessage =
   | (About & TimedLink & { kind: 'reset'; by: 'user' | 'operator' })
   | (About & TimedLink & { kind: 'verify' })
@@ -53,8 +53,8 @@ type LinkMessage =
   | (NoticeContext & TimedLink & { kind: 'undo'; step: 'requested' | 'changed'; newEmail: string })
 
 /**
- * An event of an account. `NoticeContext` says when, by whom and from where. `notMe` is missing in a copy for an
- * address that an operator has left.
+ * The type is an event of an account. `NoticeContext` says when it happened, who acted and from which device. `notMe`
+ * is missing in a copy for an address that an operator has left.
  */
 export type Notice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }

@@ -102,8 +102,8 @@ interface CleanupTimeDeps {
  * since rows that a wrong clock deletes, such as records of an attack, do not come back when the clock is set right:
  *
  * - The clock of this machine differs from that of the server by more than a minute.
- * - The time is more than a day ahead of that of the last clean-up, and svc has not run for so long. A clock was set, or
- *   svc was stopped. It is believed after a day.
+ * - The time is more than a day ahead of that of the last clean-up, and svc has not run for so long. A clock was set,
+ *   or svc was stopped. It is believed after a day.
  */
 export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => Promise<number | undefined>) => {
   const elapsedMs = (): number => (clock.elapsedMs ?? monotonicClock.elapsedMs)()

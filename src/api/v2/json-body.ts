@@ -2,7 +2,6 @@ import { AppError } from '../../lib/errors.ts'
 import type { Schema } from '../../http/route.ts'
 import { type JsonObject, shownName } from '../../http/body/json.ts'
 
-/** A member of a body. */
 interface JsonField<Value> {
   schema: Schema
   isRequired: boolean
@@ -97,7 +96,7 @@ export const choice = <const Choice extends string>(...choices: Choice[]): JsonF
   read: (value) => choices.find((it) => it === value),
 })
 
-/** A field that may be left out; it is then undefined. */
+/** The field may be left out; it is then undefined. */
 export const optional = <Value>(field: JsonField<Value>): JsonField<Value | undefined> => ({
   ...field,
   isRequired: false,

@@ -6,7 +6,7 @@ import { linkTexts } from './link-texts.ts'
 import { noticeTexts } from './notice-texts.ts'
 import { messageTexts as texts, type NoticeWords, type ServiceFacts, type Words } from './texts.ts'
 
-/** The settings that give the messages of a service their look and their links. */
+/** These settings give the messages of a service their look and their links. */
 export interface MessageBranding {
   appName: string
   /** It has the form `#rrggbb`. */

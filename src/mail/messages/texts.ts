@@ -1,4 +1,4 @@
-/** The parts of the service's settings that the texts depend on. */
+/** The texts depend on these parts of the service's settings. */
 export interface ServiceFacts {
   app: string
   /** This tells whether accounts can have passwords. */

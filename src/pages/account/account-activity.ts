@@ -4,7 +4,7 @@ import { texts } from '../site/texts.ts'
 import { agoOf } from '../site/time-text.ts'
 import type { Section } from './account-section.ts'
 
-/** An event of a user's account, as the account page shows it. */
+/** The account page shows an event of a user's account in this form. */
 export interface ActivityView {
   /** This is the name of the record (docs/audit.md). */
   type: string

@@ -76,7 +76,7 @@ const gate = (): HtmlFragment => html`<div class="gate">
 <a class="second" href="${confirmHref('passkeys')}">${commonTexts.confirm}</a>
 </div>`
 
-/** The line above the sections that offers a first passkey. */
+/** This line above the sections offers a first passkey. */
 export const passkeyOffer = (passkeys: PasskeysView | undefined): HtmlFragment | undefined =>
   passkeys?.isOffered ? html`<p class="about">${texts.offer} <a href="#passkeys">${texts.add}</a></p>` : undefined
 

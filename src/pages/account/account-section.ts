@@ -2,7 +2,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { SectionId } from '../site/account-done.ts'
 import { texts } from '../site/texts.ts'
 
-/** One subject of the page. Its ID is the target of the link above the sections. */
+/** The ID of a section is the target of the link above the sections. */
 export interface Section {
   id: SectionId
   title: string

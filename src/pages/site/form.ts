@@ -4,7 +4,7 @@ import type { FieldProblem, FormProblem } from './form-view.ts'
 import { type Support, operatorDetails } from './support.ts'
 import { texts } from './texts.ts'
 
-/** One labelled input. Its `name` is also its ID, unless it has another. */
+/** A field is one labelled input. The `name` is also the ID, unless it has another. */
 export interface Field {
   name: string
   id?: string

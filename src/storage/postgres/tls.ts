@@ -22,8 +22,8 @@ export const encryptionsFor = ({ host, tls }: ConnectionInfo): readonly Encrypti
 
 /**
  * Tells whether the other kind of connection may succeed after this failure, as libpq decides for `prefer` and `allow`:
- * the server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on TLS.
- * It may not for a server that does not respond.
+ * the server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on
+ * TLS. It may not for a server that does not respond.
  */
 export const isEncryptionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false

@@ -9,7 +9,9 @@ const PATIENCE_MS = 20
 interface UpdateBatcherDeps {
   /** Changes a row; resolves to the number of changed rows. */
   runAlone: (sql: string, values: Value[]) => Promise<number>
-  /** Changes several rows, given as one list for each value; returns the places in these lists of those that changed. */
+  /**
+   * Changes several rows, given as one list for each value; returns the places in these lists of those that changed.
+   */
   runTogether: (sql: string, columns: Value[][]) => Promise<{ place: number }[]>
   /** An update that waits longer than this to start is rejected with `unavailable`. */
   timeoutMs: number
