@@ -22,11 +22,11 @@ export interface Bootstrapped {
 interface BootstrapDeps {
   config: Config
   log: Log
-  /** How long to wait for a database server that does not answer, in milliseconds; 0 when left out. */
+  /** A start waits so long for a database server that does not answer, in milliseconds; 0 when left out. */
   patienceMs?: number
 }
 
-/** How long a service waits at its start for a database server that does not answer. A command does not wait. */
+/** A service waits so long at its start for a database server that does not answer. A command does not wait. */
 export const SERVICE_PATIENCE_MS = 30_000
 
 /** A migration may run for long, but it may not wait long for a lock: every request would wait behind it. */
@@ -44,7 +44,8 @@ export const bootstrap = (deps: BootstrapDeps): Promise<Bootstrapped> => {
 }
 
 const bootstrapFile = async ({ config, log }: BootstrapDeps, file: string): Promise<Bootstrapped> => {
-  // Before the database exists: a database without its secret means that the secret was lost, and no new one is made.
+  // This comes before the database exists: a database without its secret means that the secret was lost, and no new one
+  // is made.
   const rootSecret =
     secretOfSettings(config) ?? (await orNameSetting(file, () => openSecretFile(file, secretListeners(log))))
   const sideThread = createSideThread()
@@ -59,7 +60,7 @@ const secretListeners = (log: Log) => ({
   onProblem: (error: Error) => log.error({ err: error }, 'the changed root secret is not used'),
 })
 
-/** The settings have no root secret where it is in a file beside the database: then this returns undefined. */
+/** The settings have no root secret if it is in a file beside the database: then this returns undefined. */
 const secretOfSettings = ({ secret, previousSecret }: Config): RootSecret | undefined =>
   secret && createRootSecret({ current: secret, previous: previousSecret })
 
@@ -106,7 +107,7 @@ const bootstrapServer = async ({ config, log, patienceMs }: BootstrapDeps): Prom
   }
 }
 
-/** Opens a pool of connections to a server that has answered. Timeouts in milliseconds. */
+/** Opens a pool of connections to a server that has answered. Timeouts are in milliseconds. */
 type Connect = (timeoutMs: number, lockTimeoutMs?: number) => Database
 
 const reachServer = async (
@@ -126,10 +127,13 @@ const reachServer = async (
     openPostgres({ connection, size: databasePool, timeoutMs, lockTimeoutMs, onChange: logAvailability(log) })
 }
 
-/** With less, SQLite cannot even begin a log; it then says that the disk cannot be read. */
+/** If less is free, SQLite cannot even begin a log; it then says that the disk cannot be read. */
 const FULL_BYTES = 2 ** 20
 
-/** Does work with a database file; `unavailable` with the name of the disk where it fails because that is full. */
+/**
+ * Does work with a database file; throws `unavailable`, with the name of the disk, if the work fails because that is
+ * full.
+ */
 const orNameDisk = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -142,7 +146,7 @@ const orNameDisk = async <T>(file: string, work: () => Promise<T>): Promise<T> =
   }
 }
 
-/** Names the setting where the file system refuses to open the file. */
+/** Names the setting if the file system refuses to open the file. */
 const orNameSetting = async <T>(file: string, open: () => T | Promise<T>): Promise<T> => {
   try {
     return await open()
@@ -152,7 +156,7 @@ const orNameSetting = async <T>(file: string, open: () => T | Promise<T>): Promi
   }
 }
 
-/** The names of the migrations that a start would apply. Changes nothing. */
+/** Lists the names of the migrations that a start would apply. It changes nothing. */
 export const findPending = async (config: Config): Promise<string[]> => {
   const { database } = config
   if (database.kind === 'sqlite' && !existsSync(resolve(database.file))) {

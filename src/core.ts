@@ -63,25 +63,25 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   auditLog?: Log | undefined
   /** Tests that are not about hashes lower it. */
   hashCost?: HashCost | undefined
-  /** Called after each password hash with the seconds that it took, its wait not counted. */
+  /** It is called after each password hash with the seconds that it took, its wait not counted. */
   onHash?: ((seconds: number) => void) | undefined
-  /** Called after each attempt to deliver a webhook. */
+  /** It is called after each attempt to deliver a webhook. */
   onDelivery?: ((outcome: DeliveryOutcome) => void) | undefined
-  /** Called with what became of each message. */
+  /** It is called with the outcome of each message. */
   onMail?: ((outcome: MailOutcome) => void) | undefined
-  /** Called with how each check of a one-time or recovery code has ended. */
+  /** It is called with the outcome of each check of a one-time or recovery code. */
   onCode?: ((outcome: CodeOutcome) => void) | undefined
-  /** Called with what was recorded, and how often. */
+  /** It is called with the type of each record, and how often it was written. */
   onRecord?: ((type: AuditType, count: number) => void) | undefined
-  /** Called with the limit that has refused a try. */
+  /** It is called with the limit that has refused a try. */
   onLimited?: ((limit: LimitName) => void) | undefined
 }
 
-/** The rules without HTTP: what a service and the command line share. */
+/** The core has the rules without HTTP, which a service and the command line share. */
 export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
   clock: Clock
   audit: Audit
-  /** The public origin of the service, such as `https://example.com`. */
+  /** This is the public origin of the service, such as `https://example.com`. */
   baseUrl: string
   users: Users
   emailDomains: EmailDomains
@@ -98,12 +98,13 @@ export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
   pendingSignIns: PendingSignIns
   webhooks: Webhooks
   /**
-   * Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other.
+   * Makes sixteen hexadecimal digits that stand for an email in the log: the root secret alone leads from one to the
+   * other.
    */
   pseudonymOf(email: string): string
 }
 
-/** The subjects that no start needs: each is loaded with the first call of one of its functions. */
+/** No start needs these subjects: each is loaded with the first call of one of its functions. */
 interface LoadedOnDemand {
   apiKeys: ApiKeys
   loadDirectory: () => Promise<UserDirectory>
@@ -113,7 +114,7 @@ interface LoadedOnDemand {
   userExport(): Promise<UserExport>
 }
 
-/** The list of the subjects of the domain, in the order of their needs. Starts nothing: no timer, no connection. */
+/** Lists the subjects of the domain, in the order of their needs. It starts nothing: no timer, no connection. */
 export const createCore = (given: CoreDeps): Core => {
   const { config, log, db, rootSecret, clock = systemClock, actor = 'system', auditLog = log } = given
   const settings = settingsOfSubjects(config)
@@ -124,7 +125,7 @@ export const createCore = (given: CoreDeps): Core => {
 
   const factors = createFactorLookup({ db, ...settings.factors })
   const signingKeys = createSigningKeys({ ...base, ...settings.keys })
-  // On one core, a thread would only take its time from the event loop.
+  // A thread would merely take its time from the event loop on one core.
   const sign = createSigner(availableParallelism() > 1 ? given.sideThread : undefined)
   const accessTokens = createAccessTokens({ clock, sign, ...settings.tokens })
   const isTrustedProvider = trustsFactor(config.oauthProviders)

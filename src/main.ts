@@ -5,14 +5,14 @@ import { AppError } from './lib/errors.ts'
 import { createLog, createPrettyStream, type Log } from './lib/log.ts'
 import { createLogStream } from './lib/log-stream.ts'
 
-/** sysexits.h: EX_CONFIG */
+/** sysexits.h calls it EX_CONFIG. */
 const EXIT_CONFIG = 78
 const EXIT_FAILURE = 1
 const STDERR = 2
 
-/** The command `svc`. Sets the exit code; an error is one line on standard error, without a stack. */
+/** Runs the command `svc`. It sets the exit code; an error is one line on standard error, without a stack. */
 export const main = async (args: string[]): Promise<void> => {
-  // Only the owner may read the files that svc writes: database, root secret, backups.
+  // Nobody but the owner may read the files that svc writes: database, root secret, backups.
   process.umask(0o077)
   try {
     await runCommand(args)
@@ -54,7 +54,9 @@ const dropDriverSettings = (): void => {
 
 const readText = (path: string): string => readFileSync(path, 'utf8')
 
-/** The permission bits; undefined where the file cannot be examined, and on Windows, where they mean nothing. */
+/**
+ * Reads the permission bits; returns undefined if the file cannot be examined, and on Windows, where they mean nothing.
+ */
 const modeOf = (path: string): number | undefined => {
   try {
     return process.platform === 'win32' ? undefined : statSync(path).mode
@@ -68,7 +70,7 @@ const openLog = ({ logLevel }: Config): Log =>
 
 const LOOK_AFTER_PARENT_MS = 1000
 
-/** On SIGTERM npx ends its shell and tells svc nothing: svc then has another parent, and stops as if it were told. */
+/** npx ends its shell and tells svc nothing on SIGTERM: svc then has another parent, and stops as if it were told. */
 const endWithParent = (parent: number): void => {
   if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')
   else setTimeout(endWithParent, LOOK_AFTER_PARENT_MS, parent).unref()
@@ -89,7 +91,7 @@ const report = (error: unknown): void => {
   }
   const message =
     error instanceof AppError ? error.message : `unexpected failure: ${(error as Error)?.message ?? error}`
-  // The cause helps where svc or the database has failed. Where the user has made a mistake, the message says it all.
+  // The cause helps if svc or the database has failed. If the user has made a mistake, the message says it all.
   const isOurs = error instanceof AppError && (error.code === 'internal_error' || error.code === 'unavailable')
   const cause = isOurs && error.cause instanceof Error ? ` (${error.cause.message})` : ''
   process.stderr.write(escapeControls(`svc: ${message}${cause}\n`))

@@ -25,7 +25,7 @@ interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost'> {
   clock?: Clock | undefined
 }
 
-/** A process that serves: the core with HTTP, metrics and cleanup around it. */
+/** The service is a process that serves: the core with HTTP, metrics and cleanup around it. */
 export interface Service {
   /** Begins to listen; resolves to the address as a URL. */
   start(): Promise<string>
@@ -47,16 +47,16 @@ interface Serving {
  */
 const POLL_SECRET_EVERY_MS = 5000
 
-/** How long a stop waits for requests and deliveries that are under way. */
+/** A stop waits so long for requests and deliveries that are under way. */
 const STOP_PATIENCE_MS = 7000
 
-/** How long a stop waits for a message: what is cut off is stored, so that another process sends it at once. */
+/** A stop waits so long for a message: one that is cut off is stored, so that another process sends it at once. */
 const MAIL_PATIENCE_MS = 5000
 
 /** This long after the start, the modules that it has left out are loaded. */
 const PRELOAD_AFTER_MS = 1000
 
-/** The whole service, not yet listening. */
+/** Creates the whole service, which does not listen yet. */
 export const createService = async ({
   config,
   log,
@@ -131,7 +131,7 @@ export const createService = async ({
       await metrics?.start()
       const address = await listen(server, config)
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
-      // The request that needs a module tries again where it could not be loaded.
+      // The request that needs a module tries again if it could not be loaded.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
@@ -161,7 +161,7 @@ export const createService = async ({
   }
 }
 
-/** Seals with the root secret of today what is left under the previous one, while the service answers requests. */
+/** Seals the values under the previous root secret with that of today, while the service answers requests. */
 const resealSecrets = async ({ secretRotation }: Core, log: Log): Promise<void> => {
   try {
     const count = await secretRotation.reseal()
@@ -171,7 +171,7 @@ const resealSecrets = async ({ secretRotation }: Core, log: Log): Promise<void> 
   }
 }
 
-/** HTTP is handed this, and what changes while the service runs. */
+/** Collects the parts that HTTP is handed, and those that change while the service runs. */
 const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame: Frame) =>
   ({
     ...core,
@@ -210,9 +210,9 @@ const frameSettings = (config: Config, baseUrl: string) => ({
 })
 
 /**
- * The form targets that the Content-Security-Policy must allow for the buttons of providers. A provider may redirect to
- * any https host. Plain http is allowed for trials only: to a provider on this machine, and back to the base URL when
- * the page was opened under another name.
+ * Lists the form targets that the Content-Security-Policy must allow for the buttons of providers. A provider may
+ * redirect to any https host. Plain http is allowed for trials alone: to a provider on this machine, and back to the
+ * base URL when the page was opened under another name.
  */
 const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
   const plainOrigins = [baseUrl, ...oauthProviders.map(({ issuer }) => new URL(issuer).origin)].filter(isPlain)
@@ -224,7 +224,7 @@ const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
 
 const isPlain = (origin: string): boolean => origin.startsWith('http:')
 
-/** The library is not loaded where metrics are off. */
+/** Loads the library, unless metrics are off. */
 const loadMetrics = async (
   { metricsHost, metricsPort, oauthProviders }: Config,
   log: Log,
@@ -235,7 +235,7 @@ const loadMetrics = async (
   return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers })
 }
 
-/** The clean-up of everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */
+/** Cleans up everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */
 const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Cleanup => {
   const { db, clock, audit, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)

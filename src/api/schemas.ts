@@ -1,11 +1,11 @@
 import type { ResponseHeader, Schema } from '../http/route.ts'
 
 /**
- * The bodies of JSON responses, by name (JSON Schema, draft 2020-12). No schema is closed: a later version may add
- * members, and a client ignores the ones that it does not know (CONTRACT.md 1).
+ * These are the bodies of JSON responses, by name (JSON Schema, draft 2020-12). No schema is closed: a later version
+ * may add members, and a client ignores the ones that it does not know (CONTRACT.md 1).
  */
 export const SCHEMAS = {
-  /** CONTRACT.md 2.1. */
+  /** CONTRACT.md 2.1 defines it. */
   User: {
     type: 'object',
     required: ['id', 'email', 'username', 'roles', 'disabled', 'created_at'],
@@ -35,7 +35,7 @@ export const SCHEMAS = {
     },
   },
 
-  /** RFC 7517 section 5 */
+  /** RFC 7517 section 5 defines it. */
   JwkSet: {
     type: 'object',
     required: ['keys'],
@@ -66,7 +66,7 @@ export const SCHEMAS = {
     properties: { status: { type: 'string', enum: ['ok', 'ready'] } },
   },
 
-  /** WebAuthn Level 3 sections 5.1.9 and 5.1.10, which describe the members. */
+  /** WebAuthn Level 3 sections 5.1.9 and 5.1.10 describe the members. */
   PasskeyRequestOptions: {
     type: 'object',
     description: 'PublicKeyCredentialRequestOptionsJSON',
@@ -98,10 +98,10 @@ export const SCHEMAS = {
   },
 } satisfies Record<string, Schema>
 
-/** A reference to one of the schemas. */
+/** Refers to one of the schemas. */
 export const refTo = (name: keyof typeof SCHEMAS): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** The documentation of an error response. */
+/** Documents an error response. */
 export const failure = (description: string, ...headers: ResponseHeader[]) => ({
   description,
   schema: refTo('Error'),

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
 
-/** Names of account events. They are public: logs contain them (docs/logs-and-metrics.md#account-events). */
+/** The names of account events are public: logs contain them (docs/logs-and-metrics.md#account-events). */
 export const ACCOUNT_EVENTS = [
   'login',
   'second_factor_request',
@@ -49,26 +49,26 @@ export const ACCOUNT_EVENTS = [
 
 export type AccountEventName = (typeof ACCOUNT_EVENTS)[number]
 
-/** The details of an event. Undefined ones are left out of the log line. */
+/** These are the details of an event. Undefined ones are left out of the log line. */
 export interface AccountFacts {
   userId?: string | undefined
   sessionId?: string | undefined
-  /** `password`, `passkey`, or the provider's name in the settings. */
+  /** This is `password`, `passkey`, or the provider's name in the settings. */
   method?: string | undefined
-  /** A keyed hash of the entered email, if no user is known. */
+  /** This is a keyed hash of the entered email, if no user is known. */
   account?: string | undefined
-  /** The reason of a failure; undefined after success. */
+  /** This is the reason of a failure; it is undefined after success. */
   reason?: string | undefined
-  /** The key of the server API that was made or revoked. */
+  /** This key of the server API was made or revoked. */
   apiKeyId?: string | undefined
   passkeyId?: string | undefined
-  /** The session that ended, if the request used a different one. */
+  /** This session ended, if the request used a different one. */
   endedSessionId?: string | undefined
-  /** Number of sessions, of connections to providers, or of accounts. */
+  /** This is a number of sessions, of connections to providers, or of accounts. */
   count?: number | undefined
 }
 
-/** The origin of an event: a request, of the server API with its key, or an operator on the command line. */
+/** An event has this origin: a request, of the server API with its key, or an operator on the command line. */
 type Origin =
   | { request_id: string; client: string; api_key_id?: string | undefined }
   | { command: string; operator: string }

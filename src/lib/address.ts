@@ -1,8 +1,8 @@
 import { isIP, SocketAddress } from 'node:net'
 
 /**
- * The canonical form of an IP address (RFC 5952): lower-case, without leading zeros and without a zone. An IPv4 address
- * that is written as IPv6 (`::ffff:c633:6408`) becomes IPv4. Undefined if the text is not an address.
+ * Finds the canonical form of an IP address (RFC 5952): lower-case, with neither leading zeros nor a zone. An IPv4
+ * address that is written as IPv6 (`::ffff:c633:6408`) becomes IPv4. Returns undefined if the text is not an address.
  */
 export const canonicalAddress = (text: string): string | undefined => {
   // An IPv4 address has only one form: `isIP` refuses leading zeros and fewer than four numbers.
@@ -28,8 +28,8 @@ export const withoutZone = (address: string): string => {
 }
 
 /**
- * The network that an address counts for: an IPv4 address itself, or the /64 of an IPv6 address, since the owner of one
- * address in a /64 owns all of them. Text that is not an address is returned unchanged.
+ * Finds the network that an address counts for: an IPv4 address itself, or the /64 of an IPv6 address, since the owner
+ * of one address in a /64 owns all of them. Text that is not an address is returned unchanged.
  */
 export const networkOf = (address: string): string => {
   const canonical = canonicalAddress(address) ?? address
@@ -47,7 +47,7 @@ const groupsOf = (text: string): string[] =>
 /** It stands for the network of a client whose address is not known. */
 export const UNKNOWN_NETWORK = 'unknown'
 
-/** The /48 of the network of an IPv6 address, as `networkOf` returns it; undefined for any other. */
+/** Finds the /48 of the network of an IPv6 address, as `networkOf` returns it; returns undefined for any other. */
 export const widerNetworkOf = (network: string): string | undefined => {
   const [one, two, three, four] = network.split(':')
   return four === undefined ? undefined : `${one}:${two}:${three}::/48`

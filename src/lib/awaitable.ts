@@ -1,6 +1,6 @@
 /**
- * A value, or a promise where it takes time. What is there already is used at once: a promise costs a request more than
- * its cookies and its route together.
+ * The type is a value, or a promise if the value takes time. A value that is there already is used at once: a promise
+ * costs a request more than its cookies and its route together.
  */
 export type Awaitable<T> = T | Promise<T>
 

@@ -1,4 +1,4 @@
-/** Values by their keys, of which those that nobody asks for are dropped. */
+/** The cache holds values by their keys, and drops the ones that nobody asks for. */
 export interface BoundedCache<Value> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
@@ -7,9 +7,9 @@ export interface BoundedCache<Value> {
 }
 
 /**
- * A cache that keeps the `keptEntries` entries that were used last, and holds at most twice as many: an older and a
- * younger generation. An entry that is used joins the younger one. When that one is full, it becomes the older one, and
- * what nobody has used since the last time is dropped at once.
+ * Creates a cache that keeps the `keptEntries` entries that were used last, and holds at most twice as many: an older
+ * and a younger generation. An entry that is used joins the younger one. When that one is full, it becomes the older
+ * one, and the entries that nobody has used since the last time are dropped at once.
  */
 export const createBoundedCache = <Value>(keptEntries: number): BoundedCache<Value> => {
   let younger = new Map<string, Value>()

@@ -2,20 +2,20 @@ import type { Caller } from './caller.ts'
 import { AppError } from './errors.ts'
 import { FairQueue } from './fair-queue.ts'
 
-/** How busy a queue is at the moment. */
+/** The load says how busy a queue is at the moment. */
 export interface QueueLoad {
   running: number
   waiting: number
-  /** Number of jobs that were refused since the start because the queue was full. */
+  /** This counts the jobs that were refused since the start because the queue was full. */
   refused: number
 }
 
 interface QueueLimits {
-  /** Number of jobs that run at the same time. */
+  /** So many jobs run at the same time. */
   maxRunning: number
-  /** Number of further jobs that may wait. */
+  /** So many further jobs may wait. */
   maxWaiting: number
-  /** When to retry, in the error of a full queue. */
+  /** The error of a full queue says when to retry. */
   retryAfterSeconds: number
 }
 
@@ -27,7 +27,6 @@ export interface BoundedQueue {
   run<T>(job: () => Promise<T>, caller?: Caller): Promise<T>
 }
 
-/** A job that waits for its turn. */
 interface Waiter {
   start: () => void
   refuse: () => void

@@ -17,6 +17,8 @@ export interface Caller {
   session?: { sessionId: string; userId: string } | undefined
 }
 
-/** The device of a user who acts themselves; undefined where an operator or the application's backend acts. */
+/**
+ * Finds the device of a user who acts themselves; returns undefined if an operator or the application's backend acts.
+ */
 export const userDeviceOf = (caller: Caller | undefined): Caller['device'] =>
   caller?.actor === undefined || caller.actor === 'user' ? caller?.device : undefined

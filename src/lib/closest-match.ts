@@ -1,6 +1,5 @@
 /**
- * Number of insertions, deletions, replacements and swaps of neighbours between two texts (restricted Damerau
- * distance).
+ * Counts insertions, deletions, replacements and swaps of neighbours between two texts (restricted Damerau distance).
  */
 const editDistance = (from: string, to: string): number => {
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)]
@@ -20,7 +19,7 @@ const editDistance = (from: string, to: string): number => {
 
 const MAX_DISTANCE = 3
 
-/** The candidate closest to a misspelt text; undefined if more than every fourth character differs. */
+/** Finds the candidate closest to a misspelt text; returns undefined if more than every fourth character differs. */
 export const findClosest = (text: string, candidates: readonly string[]): string | undefined => {
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: editDistance(text, candidate) }))

@@ -1,4 +1,4 @@
-/** Red, green, blue, each 0 to 255. */
+/** The numbers are red, green and blue, each 0 to 255. */
 export type Colour = readonly [number, number, number]
 
 export const WHITE: Colour = [255, 255, 255]
@@ -13,7 +13,7 @@ export const parseColour = (hex: string): Colour => {
   return [Number.parseInt(red, 16), Number.parseInt(green, 16), Number.parseInt(blue, 16)]
 }
 
-/** `#rrggbb` */
+/** Writes a colour as `#rrggbb`. */
 export const toHex = (colour: Colour): string =>
   `#${colour.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`
 
@@ -31,13 +31,13 @@ const linear = (channel: number): number => {
 const luminance = ([red, green, blue]: Colour): number =>
   0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 
-/** Contrast ratio, 1 to 21 (WCAG 2.2, "contrast ratio"). */
+/** Computes the contrast ratio, 1 to 21 (WCAG 2.2, "contrast ratio"). */
 export const contrast = (one: Colour, other: Colour): number => {
   const [first, second] = [luminance(one), luminance(other)]
   return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05)
 }
 
-/** The colour, mixed with as little of `pole` as gives it at least the contrast `ratio` on all `grounds`. */
+/** Mixes the colour with as little of `pole` as gives it at least the contrast `ratio` on all `grounds`. */
 export const readableOn = (grounds: readonly Colour[], colour: Colour, pole: Colour, ratio: number): Colour => {
   for (let percent = 0; percent < 100; percent += 1) {
     const candidate = mix(colour, pole, percent / 100)

@@ -1,24 +1,27 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 
-/** The root secret and the previous one. Tokens of the previous secret are accepted for as long as it is configured. */
+/**
+ * The pair is the root secret and the previous one. Tokens of the previous secret are accepted for as long as it is
+ * configured.
+ */
 export interface SecretPair {
   current: Uint8Array
   previous?: Uint8Array | undefined
 }
 
-/** The keys that are derived from one root secret. */
+/** These keys are derived from one root secret. */
 export interface DerivedKeys {
   /** Derives a 32-byte key for one purpose (HKDF-SHA256, RFC 5869). */
   for: (purpose: string) => KeyObject
 }
 
-/** The root secret, from which svc derives all keys for sealing, HMACs and tokens that it does not store. */
+/** svc derives all keys for sealing, HMACs and tokens that it does not store from the root secret. */
 export interface RootSecret {
-  /** The keys for new tokens. */
+  /** New tokens use these keys. */
   readonly keys: DerivedKeys
-  /** Whether a previous secret is accepted too. */
+  /** This tells whether a previous secret is accepted too. */
   readonly hasPrevious: boolean
-  /** The first result that is not undefined, with the keys of the current secret and then of the previous one. */
+  /** Finds the first result that is not undefined, with the keys of the current secret and then of the previous one. */
   find<T>(use: (keys: DerivedKeys) => T | undefined): T | undefined
   /** Loads a root secret that was rotated in the meantime; returns whether it was. */
   refresh(): boolean

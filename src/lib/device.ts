@@ -23,7 +23,7 @@ const SYSTEMS = [
   ['Linux', /\b(?:Linux|X11)\b/],
 ] as const satisfies readonly (readonly [string, RegExp])[]
 
-/** The names of fixed lists by which a `User-Agent` is known. They hold no text of the request. */
+/** The names are those of fixed lists by which a `User-Agent` is known. They hold no text of the request. */
 export interface KnownDevice {
   browser?: (typeof BROWSERS)[number][0]
   system?: (typeof SYSTEMS)[number][0]
@@ -42,7 +42,7 @@ export const knownDevice = (userAgent: string): KnownDevice => {
   return { ...(browser && { browser }), ...(system && { system }) }
 }
 
-/** The program that a `User-Agent` names, such as "curl". This is text of the request. */
+/** Finds the program that a `User-Agent` names, such as "curl". This is text of the request. */
 export const programName = (userAgent: string): string | undefined => {
   const program = PROGRAM.exec(userAgent)?.[1]
   return program === 'Mozilla' ? undefined : program

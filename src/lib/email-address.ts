@@ -2,21 +2,21 @@ import { domainToASCII } from 'node:url'
 
 const MAX_LENGTH = 254
 const MAX_LOCAL_LENGTH = 64
-// RFC 5321 section 4.1.2: Dot-string of atoms (RFC 5322 section 3.2.3).
+// RFC 5321 section 4.1.2 defines a Dot-string of atoms (RFC 5322 section 3.2.3).
 const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
-// RFC 1123 section 2.1: letters, digits and inner hyphens, 63 at most.
+// RFC 1123 section 2.1 allows letters, digits and inner hyphens, 63 at most.
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 
 export interface Email {
-  /** The address as it was entered, without surrounding spaces. */
+  /** This is the address as it was entered, but for surrounding spaces. */
   shown: string
-  /** The address as it is compared. */
+  /** This is the address as it is compared. */
   lower: string
 }
 
 /**
- * Without the spaces around it. A regular expression for those at the end would take time that grows with the square of
- * the length.
+ * Removes the spaces around a text. A regular expression for those at the end would take time that grows with the
+ * square of the length.
  */
 const withoutSpacesAround = (text: string): string => {
   let [start, end] = [0, text.length]
@@ -32,8 +32,8 @@ export const readEmail = (entered: string): Email | undefined => {
 }
 
 /**
- * The address with its domain as mail servers know it (`xn--`, RFC 5891), where letters beyond ASCII in the domain are all
- * that is wrong with it.
+ * Finds the address with its domain as mail servers know it (`xn--`, RFC 5891), if letters beyond ASCII in the domain
+ * are all that is wrong with it.
  */
 export const findAsciiForm = (entered: string): string | undefined => {
   const [local = '', domain = '', ...more] = withoutSpacesAround(entered).split('@')
@@ -52,7 +52,7 @@ const isEmail = (text: string): boolean => {
   )
 }
 
-/** Whether a text is a domain of letter-digit-hyphen labels, with a dot and no numeric top level. */
+/** Tells whether a text is a domain of letter-digit-hyphen labels, with a dot and no numeric top level. */
 export const isEmailDomain = (domain: string): boolean => {
   const labels = domain.split('.')
   const top = labels.at(-1) ?? ''

@@ -1,4 +1,4 @@
-/** Codes of failures that a caller is told about. Each has one HTTP status (`http/errors.ts`). */
+/** A caller is told about failures by these codes. Each has one HTTP status (`http/errors.ts`). */
 export type ErrorCode =
   | 'unauthorized'
   | 'forbidden'
@@ -16,20 +16,20 @@ export type ErrorCode =
   | 'unavailable'
 
 interface Details {
-  /** The form field or header that caused the error. */
+  /** This form field or header caused the error. */
   field?: string
-  /** The reason in one word, which pages translate into a text. */
+  /** This is the reason in one word, which pages translate into a text. */
   reason?: string
   /** The text of the reason names these, such as the values that would be accepted. */
   values?: readonly string[]
-  /** Seconds until a retry makes sense. */
+  /** A retry makes sense after so many seconds. */
   retryAfterSeconds?: number
-  /** Further errors of the same input. */
+  /** These are further errors of the same input. */
   others?: AppError[]
   cause?: unknown
 }
 
-/** A failure with a public message. The cause is logged and never shown. */
+/** The error is a failure with a public message. The cause is logged and never shown. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly field: string | undefined
@@ -67,7 +67,7 @@ export const checkAll = <Given extends Checks>(checks: Given): { [Name in keyof 
   return passed as { [Name in keyof Given]: ReturnType<Given[Name]> }
 }
 
-/** The same, for checks of which some take time: one after another. */
+/** Does the same for checks of which some take time: one runs after another. */
 export const checkAllInTurn = async <Given extends Checks>(
   checks: Given,
 ): Promise<{ [Name in keyof Given]: Awaited<ReturnType<Given[Name]>> }> => {

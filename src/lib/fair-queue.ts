@@ -1,11 +1,11 @@
-/** A node of a list, with which its value can be removed. */
+/** A node of a list serves to remove its value. */
 interface ListNode<T> {
   readonly value: T
   before: ListNode<T> | undefined
   after: ListNode<T> | undefined
 }
 
-/** A doubly linked list: adding at the end and removing any node take constant time. */
+/** The list is doubly linked: adding at the end and removing any node take constant time. */
 export class LinkedList<T> {
   #first: ListNode<T> | undefined
   #last: ListNode<T> | undefined
@@ -23,7 +23,6 @@ export class LinkedList<T> {
     return this.#size
   }
 
-  /** Adds a value at the end. */
   push(value: T): ListNode<T> {
     const node: ListNode<T> = { value, before: this.#last, after: undefined }
     if (this.#last) this.#last.after = node
@@ -43,36 +42,36 @@ export class LinkedList<T> {
   }
 }
 
-/** All values that wait under one key, oldest first. */
+/** The group holds all values that wait under one key, oldest first. */
 interface Group<T> {
   key: string
   waiting: LinkedList<T>
-  /** Its node in the list of turns. */
+  /** This is the node in the list of turns. */
   turn: ListNode<Group<T>> | undefined
-  /** Its node in the list of groups with the same size. */
+  /** This is the node in the list of groups with the same size. */
   peer: ListNode<Group<T>> | undefined
 }
 
-/** The entry of a value, with which it can be removed before its turn. */
+/** The entry of a value serves to remove it before its turn. */
 export interface QueueEntry<T> {
   group: Group<T>
   node: ListNode<T>
 }
 
 /**
- * A queue in which groups take turns, and each group is first in, first out. A group with many values delays the other
+ * Groups take turns in the queue, and each group is first in, first out. A group with many values delays the other
  * groups by one turn at a time, and not by all of its values. Every operation takes constant time.
  */
 export class FairQueue<T> {
   readonly #groups = new Map<string, Group<T>>()
-  /** Groups with waiting values; the first has the next turn. */
+  /** These groups have waiting values; the first has the next turn. */
   readonly #turns = new LinkedList<Group<T>>()
-  /** The same groups, by the number of their waiting values. */
+  /** These are the same groups, by the number of their waiting values. */
   readonly #bySize: LinkedList<Group<T>>[] = []
   #largest = 0
   #size = 0
 
-  /** Number of waiting values. */
+  /** This counts the waiting values. */
   get size(): number {
     return this.#size
   }
@@ -100,8 +99,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * Removes the newest value of the largest group, to make room for a new value of another group. Undefined if that
-   * other group would then not be the smaller one.
+   * Removes the newest value of the largest group, to make room for a new value of another group. Returns undefined if
+   * that other group would then not be the smaller one.
    */
   evictFor(key: string): T | undefined {
     const group = this.#bySize[this.#largest]?.first?.value
@@ -111,7 +110,7 @@ export class FairQueue<T> {
     return node.value
   }
 
-  /** Whether `evictFor` would remove a value. */
+  /** Tells whether `evictFor` would remove a value. */
   canEvictFor(key: string): boolean {
     return (this.#groups.get(key)?.waiting.size ?? 0) + 1 < this.#largest
   }
@@ -144,7 +143,7 @@ export class FairQueue<T> {
     if (size === 0) this.#removeGroup(group)
     else group.peer = this.#ofSize(size).push(group)
     if (size > this.#largest) this.#largest = size
-    // One step at most: only this group has become smaller, by one.
+    // This is one step at most: no group but this one has become smaller, and it has by one.
     else if (this.#bySize[this.#largest]?.size === 0) this.#largest -= 1
   }
 

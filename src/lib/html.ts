@@ -1,7 +1,9 @@
-/** Known to this file alone, so that no form and no JSON can make an object that passes for a fragment. */
+/**
+ * The symbol is known to this file alone, so that no form and no JSON can make an object that passes for a fragment.
+ */
 const markup = Symbol('markup')
 
-/** HTML that a template made, the only value that goes into another template without being escaped. */
+/** A template made this HTML. No other value goes into a template without being escaped. */
 export interface HtmlFragment {
   readonly [markup]: string
   toString(): string
@@ -32,7 +34,7 @@ const render = (value: HtmlValue): string => {
   throw new TypeError('A template takes text, numbers and fragments only')
 }
 
-/** Checked at run time too: a cast could get a promise or parsed input past the type. */
+/** Tells at run time too whether a value is a fragment: a cast could get a promise or parsed input past the type. */
 const isFragment = (value: unknown): value is HtmlFragment =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, markup)
 

@@ -1,14 +1,14 @@
 interface JsonShape {
-  /** How many objects and arrays stand in one another. */
+  /** This counts how many objects and arrays stand in one another. */
   depth: number
-  /** The name of a member that its object has more than once: each parser takes another one of them. */
+  /** This is the name of a member that its object has more than once: each parser takes another one of them. */
   repeated: string | undefined
 }
 
 /** Looks at text that is JSON already, so that every string in it has an end, and a name before each colon. */
 export const inspectJson = (text: string): JsonShape => {
   const shape: JsonShape = { depth: 0, repeated: undefined }
-  /** The names so far of each object that is open; none of an array. */
+  /** These are the names so far of each object that is open; an array has none. */
   const open: (Set<string> | undefined)[] = []
   let string = { start: 0, end: 0 }
   for (let index = 0; index < text.length; index += 1) {

@@ -14,8 +14,8 @@ interface LogStream {
 
 /**
  * Writes log lines to a file descriptor, several at a time, and warnings at once. When the log cannot be written (the
- * disk is full, the reader is gone or blocked), lines are dropped; the service runs on, and exits without delay. With
- * `pino.destination` it would not, and an idle process would wake up ten times a second
+ * disk is full, the reader is gone or blocked), lines are dropped; the service runs on, and exits without delay.
+ * `pino.destination` would not do so, and would wake an idle process ten times a second
  * (docs/decisions/028-own-code.md).
  */
 export const createLogStream = (fileDescriptor: number): LogStream => {

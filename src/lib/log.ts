@@ -10,7 +10,9 @@ interface Write {
   (message: string): void
 }
 
-/** The log of the service: one line of JSON for each event, with its level, time, facts and message, in this order. */
+/**
+ * The log of the service has one line of JSON for each event, with its level, time, facts and message, in this order.
+ */
 export interface Log extends Record<Exclude<LogLevel, 'silent'>, Write> {
   isLevelEnabled(level: LogLevel): boolean
   /** Calls `onWritten` when all lines are written or dropped. */
@@ -64,15 +66,15 @@ const toLine = (line: { level: LogLevel; time: string; message: string | undefin
 }
 
 /**
- * The properties of an error that are logged beside its type, message and stack: names and numbers. Other properties
- * may contain personal data: a database sends the refused row (`detail`, `where`, `internalQuery`), and an HTTP client
- * the response that it could not parse.
+ * These properties of an error are logged beside its type, message and stack: names and numbers. Other properties may
+ * contain personal data: a database sends the refused row (`detail`, `where`, `internalQuery`), and an HTTP client the
+ * response that it could not parse.
  */
 const FACTS = [
   ['code', 'errno', 'syscall', 'hostname', 'address', 'port', 'path'],
-  // SQLite
+  // SQLite sets these.
   ['errcode', 'errstr'],
-  // PostgreSQL
+  // PostgreSQL sets these.
   ['severity', 'schema', 'table', 'column', 'constraint', 'routine'],
 ].flat()
 
@@ -96,7 +98,7 @@ const describeError = (error: ErrorLike): object => {
   }
 }
 
-/** The error, its cause, the cause of that, and so on; each once, since causes may form a circle. */
+/** Lists the error, its cause, the cause of that, and so on; each once, since causes may form a circle. */
 const withCauses = (error: ErrorLike): ErrorLike[] => {
   const chain: ErrorLike[] = []
   for (let next: unknown = error; isErrorLike(next) && !chain.includes(next); next = next.cause) chain.push(next)
@@ -108,7 +110,7 @@ const isErrorLike = (value: unknown): value is ErrorLike =>
 
 const isFact = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number'
 
-/** Time limit for writing the last lines of a process. */
+/** This is the time limit for writing the last lines of a process. */
 const LAST_LINES_MS = 500
 
 /** Resolves when every line has been written or dropped. */
@@ -117,7 +119,9 @@ export const flushLog = (log: Log): Promise<void> =>
 
 const COLOURS: Record<string, string> = { debug: '\x1b[2m', info: '\x1b[32m', warn: '\x1b[33m', error: '\x1b[31m' }
 
-/** A destination that turns JSON lines into lines for a terminal: `10:47:00 info request GET /auth/login 200`. */
+/**
+ * Creates a destination that turns JSON lines into lines for a terminal: `10:47:00 info request GET /auth/login 200`.
+ */
 export const createPrettyStream = (write: (line: string) => void): Destination => ({
   write(json) {
     const { level, time, message, err, ...facts } = JSON.parse(json) as Record<string, unknown>

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { canonicalAddress, withoutZone } from './address.ts'
 
-/** Whether a text is an address, a CIDR range, `loopback` or `none`. */
+/** Tells whether a text is an address, a CIDR range, `loopback` or `none`. */
 export const isNetwork = (text: string): boolean => {
   if (text === 'loopback' || text === 'none') return true
   const [address = '', prefix, ...more] = text.split('/')
@@ -36,17 +36,17 @@ export const createNetworkCheck = (networks: string[]): ((address: string) => bo
 
 const isLoopbackAddress = createNetworkCheck(['loopback'])
 
-/** Whether a host, an address without brackets, is this machine itself (RFC 6761 section 6.3). */
+/** Tells whether a host, an address without brackets, is this machine itself (RFC 6761 section 6.3). */
 export const isLoopbackHost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(host) || isLoopbackAddress(host)
 
 const PRIVATE = '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 169.254.0.0/16 fc00::/7 fe80::/10'
 
-/** Whether an address is not routed on the Internet: RFC 1918, RFC 6598, RFC 3927, RFC 4193 and RFC 4291. */
+/** Tells whether an address is not routed on the Internet: RFC 1918, RFC 6598, RFC 3927, RFC 4193 and RFC 4291. */
 export const isPrivateAddress = createNetworkCheck(PRIVATE.split(' '))
 
 let ownAddresses: Set<string | undefined> | undefined
 
-/** Whether a canonical address is one that this machine had when it was asked first. */
+/** Tells whether a canonical address is one that this machine had when it was asked first. */
 export const isOwnAddress = (address: string): boolean => {
   ownAddresses ??= new Set(
     Object.values(networkInterfaces()).flatMap((list) => list?.map((each) => canonicalAddress(each.address)) ?? []),
@@ -54,7 +54,7 @@ export const isOwnAddress = (address: string): boolean => {
   return ownAddresses.has(address)
 }
 
-/** IPv4 addresses as a part of IPv6 (RFC 4291 section 2.5.5.2): `1.2.3.4` is `::ffff:1.2.3.4`. */
+/** IPv4 addresses are a part of IPv6 (RFC 4291 section 2.5.5.2): `1.2.3.4` is `::ffff:1.2.3.4`. */
 const IPV4_BEGIN = 0xffff_0000_0000n
 
 interface Range {
@@ -63,15 +63,17 @@ interface Range {
 }
 
 /**
- * Public addresses: IPv4 without multicast and reserved addresses, and the assigned part of IPv6 (RFC 4291 section
- * 2.4).
+ * These are the public addresses: IPv4 without multicast and reserved addresses, and the assigned part of IPv6 (RFC
+ * 4291 section 2.4).
  */
 const PUBLIC: readonly Range[] = [
   { first: IPV4_BEGIN, last: IPV4_BEGIN + 0xdfff_ffffn },
   { first: 0x2n << 124n, last: (0x4n << 124n) - 1n },
 ]
 
-/** Whether networks, as `isNetwork` accepts them, cover at least half of the public addresses of IPv4 or of IPv6. */
+/**
+ * Tells whether networks, as `isNetwork` accepts them, cover at least half of the public addresses of IPv4 or of IPv6.
+ */
 export const coverMostAddresses = (networks: readonly string[]): boolean => {
   const ranges = merged(networks.flatMap((network) => rangeOf(network) ?? []))
   return PUBLIC.some((world) => {
@@ -98,7 +100,7 @@ const numberOf = (address: string): bigint => {
   return [...before, ...zeros, ...after].reduce((sum, group) => (sum << 16n) + BigInt(`0x${group}`), 0n)
 }
 
-/** The same addresses in ranges that do not overlap. */
+/** Merges ranges of addresses, so that none overlap. */
 const merged = (ranges: Range[]): Range[] => {
   const result: Range[] = []
   for (const { first, last } of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {

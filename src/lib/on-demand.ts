@@ -7,8 +7,8 @@ type OnDemand<T, Name extends keyof T> = {
 }
 
 /**
- * A subject whose files are loaded with the first call of one of its functions, as `onDemand` does it for some of them.
- * `known` needs no file. Its functions cannot be listed or spread.
+ * Creates a subject whose files are loaded with the first call of one of its functions; `onDemand` does so for some of
+ * them. `known` needs no file. The functions of the subject cannot be listed or spread.
  */
 export const loadedOnDemand = <T extends object, Known extends object = object>(
   load: () => Promise<T>,

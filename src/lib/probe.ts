@@ -2,38 +2,39 @@ import type { DerivedKeys, RootSecret } from './derived-keys.ts'
 import { equalInConstantTime, hmac, randomToken } from './secrets.ts'
 
 /**
- * The header of a probe: a request of `svc doctor` that svc answers on any path, with what has arrived of it. Only who
- * has the root secret can make one, for one origin: another server that gets it learns nothing about svc with it.
+ * The header marks a probe: a request of `svc doctor` that svc answers on any path, with what has arrived of it. Nobody
+ * can make one without the root secret, and it is for one origin: another server that gets it learns nothing about svc
+ * with it.
  */
 export const PROBE_HEADER = 'svc-probe'
 
-/** How long a probe is good. */
+/** A probe is good for this time. */
 export const PROBE_LIFETIME_MS = 60_000
 
-/** A probe that is answered with cookies, or one whose answer looks as if a cache might keep it. */
+/** A probe is answered with cookies, or its answer looks as if a cache might keep it. */
 export type ProbeKind = 'cookies' | 'plain'
 
-/** A probe as svc received it. */
+/** This is a probe as svc received it. */
 export interface ProbeAnswer {
-  /** Names the probe that was answered. */
+  /** The nonce names the probe that was answered. */
   nonce: string
   /** The target has its query, as it came. */
   path: string
   /** The host is that of `Host`, or of what a trusted proxy forwards. */
   host: string | null
   scheme: 'http' | 'https'
-  /** The client's, past trusted proxies. */
+  /** This is the client's address, past trusted proxies. */
   address: string
   /** The port of the other end of the connection. */
   port: number | undefined
-  /** The names of all cookies, in order. */
+  /** These are the names of all cookies, in order. */
   cookies: string[]
   /** Proxies have said this, and the nearest one is trusted or not. */
   forwarded: { for: boolean; host: string | null; proto: string | null; trusted: boolean }
   base_url: string
-  /** The names of svc's session cookies. */
+  /** These are the names of svc's session cookies. */
   cookie_names: string[]
-  /** Each `Set-Cookie` of this answer, as svc wrote it. */
+  /** This is each `Set-Cookie` of this answer, as svc wrote it. */
   set_cookies: string[]
   time: string
 }
@@ -49,7 +50,7 @@ interface SignedFacts {
   origin: string
 }
 
-/** A new probe, and the nonce that names it. `nowMs` is the time at the service. */
+/** Makes a new probe, and the nonce that names it. `nowMs` is the time at the service. */
 export const signProbe = (
   keys: DerivedKeys,
   { kind, origin }: SignedFacts,
@@ -61,7 +62,7 @@ export const signProbe = (
   return { header: `${facts}.${macOf(keys, facts)}`, nonce }
 }
 
-/** Reads a good probe; undefined for anything else. */
+/** Reads a good probe; returns undefined for anything else. */
 export const readProbe = (
   rootSecret: RootSecret,
   header: string,

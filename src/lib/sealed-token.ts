@@ -5,7 +5,7 @@ import type { Clock } from './time.ts'
 /** A sealed token contains this. */
 export interface OpenedToken<Content> {
   content: Content
-  /** Why the content must not be used; undefined when it may be. */
+  /** This says why the content must not be used; it is undefined when it may be. */
   problem: 'expired' | 'other_browser' | undefined
 }
 
@@ -18,20 +18,19 @@ interface SealedTokensDeps {
 }
 
 /**
- * The version of what is inside all tokens. A change that code before it could not read raises it: a token of another
+ * All tokens contain content of this version. A change that code before it could not read raises it: a token of another
  * version is not opened, and its user begins again (docs/decisions/064-sealed-content-has-a-version.md).
  */
 const VERSION = 1
 
-/** The JSON inside a token. */
+/** This is the JSON inside a token. */
 interface Envelope<Content> {
   content: Content
-  /** A keyed hash of the browser's secret. */
+  /** This is a keyed hash of the browser's secret. */
   browser: string
   expiresAtMs: number
 }
 
-/** An envelope, and the keys of the root secret that sealed it. */
 interface Unsealed<Content> {
   envelope: Envelope<Content>
   keys: DerivedKeys
@@ -42,8 +41,8 @@ const loadZlib = () => process.getBuiltinModule('node:zlib')
 
 /**
  * Sealed tokens carry state through a browser and back. Nobody can read or change them, they expire, and they are good
- * in one browser only: the one whose cookie holds `browserSecret`. So nothing is stored for users who never return, and
- * any process can open what another has sealed.
+ * in one browser alone: the one whose cookie holds `browserSecret`. Therefore nothing is stored for users who never
+ * return, and any process can open what another has sealed.
  */
 export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifetimeMs }: SealedTokensDeps) => {
   const browserHash = (keys: DerivedKeys, browserSecret: string): string =>
@@ -68,11 +67,14 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
       const { keys } = rootSecret
       const browser = browserHash(keys, browserSecret)
       const envelope: Envelope<Content> = { content, browser, expiresAtMs: clock.now() + lifetimeMs }
-      // Compressed, because a percent-encoded address that is not ASCII is three times as long as its text.
+      // The text is compressed, because a percent-encoded address that is not ASCII is three times as long as its text.
       return seal(keys.for(purpose), loadZlib().deflateRawSync(JSON.stringify(envelope)), contextOf(purpose))
     },
 
-    /** The keys of the root secret that sealed a token; undefined when svc did not seal it for this purpose. */
+    /**
+     * Finds the keys of the root secret that sealed a token; returns undefined when svc did not seal it for this
+     * purpose.
+     */
     keysOf: (token: string): DerivedKeys | undefined => find(token)?.keys,
 
     /** Returns undefined for text that svc did not seal for this purpose. */

@@ -8,12 +8,12 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 
-/** Bytes per call of the random generator: one call takes longer than rendering a page. */
+/** One call of the random generator makes so many bytes: it takes longer than rendering a page. */
 const POOL_BYTES = 4096
 const pool = Buffer.alloc(POOL_BYTES)
 let used = POOL_BYTES
 
-/** New random bytes in base64url. 32 bytes become 43 characters. */
+/** Makes new random bytes in base64url. 32 bytes become 43 characters. */
 export const randomToken = (bytes = 32): string => {
   if (used + bytes > POOL_BYTES) {
     randomFillSync(pool)
@@ -26,7 +26,7 @@ export const randomToken = (bytes = 32): string => {
   return token
 }
 
-/** HMAC-SHA256 (RFC 2104). With a `KeyObject` it takes a ninth of the time that it takes with the key's bytes. */
+/** Computes HMAC-SHA256 (RFC 2104). A `KeyObject` takes a ninth of the time that the key's bytes take. */
 export const hmac = (key: KeyObject | string, message: string, encoding: 'hex' | 'base64url'): string =>
   createHmac('sha256', key).update(message).digest(encoding)
 
@@ -49,7 +49,7 @@ export const seal = (key: KeyObject, plaintext: string | Uint8Array, context: st
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')
 }
 
-/** Decrypts the result of `seal`; undefined if the key or the context differs, or a bit was changed. */
+/** Decrypts the result of `seal`; returns undefined if the key or the context differs, or a bit was changed. */
 export const open = (key: KeyObject, sealed: string, context: string): Buffer | undefined => {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined

@@ -1,13 +1,16 @@
 import { Worker } from 'node:worker_threads'
 
 /**
- * A thread for work that would keep the event loop from everything else. A task is a module of plain JavaScript, which
- * exports a function. The thread starts when it is first needed, and again where it is needed after a failure.
+ * The thread does work that would keep the event loop from everything else. A task is a module of plain JavaScript,
+ * which exports a function. The thread starts when it is first needed, and again if it is needed after a failure.
  */
 export interface SideThread {
   /** Calls the task; rejects with what it throws, or when the thread fails. */
   run<Output>(task: URL, input: unknown): Promise<Output>
-  /** The same, unless the thread has not started yet, has another task to do, or has failed before: then undefined. */
+  /**
+   * Does the same, unless the thread has not started yet, has another task to do, or has failed before: then it returns
+   * undefined.
+   */
   runIfFree<Output>(task: URL, input: unknown): Promise<Output> | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Placeholders for rows of values: `(?, ?), (?, ?)`. */
+/** Writes placeholders for rows of values: `(?, ?), (?, ?)`. */
 export const rowPlaceholders = (rows: number, columns: number): string => {
   const row = `(${Array.from({ length: columns }, () => '?').join(', ')})`
   return Array.from({ length: rows }, () => row).join(', ')

@@ -1,10 +1,10 @@
 import { BLACK, type Colour, contrast, mix, parseColour, readableOn, toHex, WHITE } from './colour.ts'
 
-/** Minimum contrast of text, and of the outlines of controls (WCAG 2.2, 1.4.3 and 1.4.11). */
+/** The numbers are the minimum contrast of text, and of the outlines of controls (WCAG 2.2, 1.4.3 and 1.4.11). */
 const TEXT = 4.5
 const SHAPE = 3
 
-/** All colours of the pages in one colour scheme. Each becomes a custom property with the same name. */
+/** These are all colours of the pages in one colour scheme. Each becomes a custom property with the same name. */
 export interface Palette {
   wash: Colour
   page: Colour
@@ -27,7 +27,7 @@ export interface Palette {
 }
 
 interface Scheme {
-  /** The colour towards which text is darkened or lightened. */
+  /** Text is darkened or lightened towards this colour. */
   pole: Colour
   page: string
   surface: string
@@ -37,9 +37,9 @@ interface Scheme {
   muted: string
   danger: string
   good: string
-  /** The share of the accent in the greys, so that they match any accent. */
+  /** This is the share of the accent in the greys, so that they match any accent. */
   tint: number
-  /** The share of the accent at the top of the page. */
+  /** This is the share of the accent at the top of the page. */
   wash: number
 }
 
@@ -72,7 +72,8 @@ const DARK: Scheme = {
 }
 
 /**
- * The accent, unchanged if possible: a very dark one is lightened on a dark page, where the button would be invisible.
+ * Leaves the accent unchanged if possible: a very dark one is lightened on a dark page, where the button would be
+ * invisible.
  */
 const buttonColours = (accent: Colour, scheme: Scheme, grounds: readonly Colour[]) => {
   const edge = readableOn(grounds, accent, scheme.pole, SHAPE)
@@ -114,7 +115,7 @@ const palette = (accent: Colour, scheme: Scheme): Palette => {
   }
 }
 
-/** The colours of both schemes, derived from the accent (`#rrggbb`) and readable with any accent. */
+/** Derives the colours of both schemes from the accent (`#rrggbb`). They are readable with any accent. */
 export const createTheme = (accentColor: string): { light: Palette; dark: Palette } => {
   const accent = parseColour(accentColor)
   return { light: palette(accent, LIGHT), dark: palette(accent, DARK) }
@@ -127,6 +128,6 @@ const declarations = (colours: Palette): string =>
     .map(([name, colour]: [string, Colour]) => `--${kebab(name)}:${toHex(colour)}`)
     .join(';')
 
-/** The custom properties that the stylesheet uses. */
+/** Writes the custom properties that the stylesheet uses. */
 export const themeCss = ({ light, dark }: { light: Palette; dark: Palette }): string =>
   `:root{${declarations(light)}}\n@media (prefers-color-scheme:dark){:root{${declarations(dark)}}}\n`

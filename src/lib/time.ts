@@ -1,8 +1,10 @@
-/** The only source of the current time. It is passed to all code that needs it, so that tests can set it. */
+/**
+ * The clock is the only source of the current time. It is passed to all code that needs it, so that tests can set it.
+ */
 export interface Clock {
-  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  /** Returns milliseconds since 1970-01-01T00:00:00Z. */
   now(): number
-  /** Milliseconds that have passed since some moment: they go on evenly when the clock is set. */
+  /** Returns milliseconds that have passed since some moment: they go on evenly when the clock is set. */
   elapsedMs?(): number
 }
 
@@ -10,25 +12,25 @@ export const systemClock: Clock = { now: () => Date.now(), elapsedMs: () => perf
 
 /** Measures elapsed time: it does not jump when the machine's clock is set. */
 export interface MonotonicClock {
-  /** Milliseconds since the process began. */
+  /** Returns milliseconds since the process began. */
   elapsedMs(): number
 }
 
 export const monotonicClock: MonotonicClock = { elapsedMs: () => performance.now() }
 
-/**
- * Maximum difference between the clock of a replica and that of the database's server, in milliseconds
- * (docs/scaling.md).
- */
+/** The clock of a replica and that of the database's server may differ by so many milliseconds (docs/scaling.md). */
 export const MAX_CLOCK_SKEW_MS = 60_000
 
-/** `2026-11-21T10:47:00.123Z` */
+/** Writes a time as `2026-11-21T10:47:00.123Z`. */
 export const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString()
 
 let second = Number.NaN
 let dateAndSecond = ''
 
-/** The timestamp of now, for the log. Its part up to the second, which takes most of the time, is made once a second. */
+/**
+ * Makes the timestamp of now, for the log. The part up to the second, which takes most of the time, is made once a
+ * second.
+ */
 export const timestampNow = (): string => {
   const nowMs = systemClock.now()
   const ms = nowMs % 1000
@@ -39,10 +41,10 @@ export const timestampNow = (): string => {
   return `${dateAndSecond}${String(ms).padStart(3, '0')}Z`
 }
 
-/** The greatest time a date can hold, in milliseconds since 1970 (ECMA-262 section 21.4.1.1). */
+/** A date can hold no greater time, in milliseconds since 1970 (ECMA-262 section 21.4.1.1). */
 export const MAX_DATE_MS = 8.64e15
 
-/** The greatest delay a timer can hold: 2^31-1 ms, about 24.8 days. */
+/** A timer can hold no greater delay: 2^31-1 ms, about 24.8 days. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
 const UNIT_MS: Record<string, number> = {
@@ -70,12 +72,12 @@ export const parseDuration = (text: string): number | undefined => {
   return totalMs
 }
 
-/** RFC 3339 section 5.6, to the millisecond. */
+/** RFC 3339 section 5.6 defines this form; it is read to the millisecond. */
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 /**
- * A time with its zone, such as `2026-11-22T20:15:00Z`, in milliseconds since 1970; undefined for any other text, and for
- * a day that its month does not have.
+ * Reads a time with its zone, such as `2026-11-22T20:15:00Z`, in milliseconds since 1970; returns undefined for any
+ * other text, and for a day that its month does not have.
  */
 export const readTimestamp = (text: string): number | undefined => {
   const [, day] = TIMESTAMP.exec(text) ?? []

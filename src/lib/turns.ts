@@ -2,7 +2,10 @@ import { LinkedList } from './fair-queue.ts'
 
 /** Lets a few callers go on in each turn of the event loop. */
 export interface Turns {
-  /** Resolves in this turn, or in a later one: those who came first go on first. Undefined: the caller may go on. */
+  /**
+   * Resolves in this turn, or in a later one: the callers that came first go on first. Returns undefined if the caller
+   * may go on.
+   */
   join(): Promise<void> | undefined
 }
 

@@ -3,11 +3,12 @@ import { randomUUIDv7 } from 'node:crypto'
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Whether a value is a UUID of any version in lower case, as this service writes all of its ids (RFC 9562 section 4).
+ * Tells whether a value is a UUID of any version in lower case, as this service writes all of its ids (RFC 9562 section
+ * 4).
  */
 export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value)
 
-// RFC 9562 section 5.7: 48 bits of milliseconds since 1970, the version, and random bits.
+// RFC 9562 section 5.7 says that 48 bits of milliseconds since 1970, the version, and random bits follow one another.
 const TIME_DIGITS = 12
 
 const withTime = (timeMs: number, rest: string): string => {
@@ -15,10 +16,10 @@ const withTime = (timeMs: number, rest: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${rest}`
 }
 
-/** The smallest UUID of version 7 with this time. */
+/** Makes the smallest UUID of version 7 with this time. */
 export const leastUuidAt = (timeMs: number): string => withTime(timeMs, '7000-8000-000000000000')
 
-/** A new UUID of version 7 that sorts after another one, whatever the clock says. */
+/** Makes a new UUID of version 7 that sorts after another one, whatever the clock says. */
 export const uuidAfter = (other: string): string => {
   const fresh = randomUUIDv7()
   if (fresh > other) return fresh
@@ -29,7 +30,7 @@ export const uuidAfter = (other: string): string => {
 const MAX_SEQUENCE = 0xfff
 
 /**
- * Makes UUIDs of version 7 with given times, in milliseconds since 1970. Of those with one time, each sorts after the
+ * Makes UUIDs of version 7 with given times, in milliseconds since 1970. If several have one time, each sorts after the
  * one before (RFC 9562 section 6.2, method 1).
  */
 export const createUuidSequence = (): ((timeMs: number) => string) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The version in `package.json`. */
+/** Reads the version in `package.json`. */
 export const readVersion = (): string => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string

@@ -18,8 +18,9 @@ export const requireUnguessable = (text: string, bytes: Uint8Array, where = 'it'
 }
 
 /**
- * The reason why a root secret could be guessed, in words that follow "it"; undefined if it looks random. It detects
- * what people type in place of random bytes, and refuses one in 10^11 random secrets (test/unit/weak-secret.test.ts).
+ * Finds the reason why a root secret could be guessed, in words that follow "it"; returns undefined if it looks random.
+ * It detects the texts that people type in place of random bytes, and refuses one in 10^11 random secrets
+ * (test/unit/weak-secret.test.ts).
  */
 export const findWeakness = (text: string, bytes: Uint8Array): string | undefined =>
   weaknessOfText(text) ?? (isPrintable(bytes) ? weaknessOfText(Buffer.from(bytes).toString()) : weaknessOfBytes(bytes))
@@ -38,7 +39,7 @@ const weaknessOfCodes = (codes: readonly number[], minDistinct: number): string 
   return new Set(codes).size < minDistinct ? 'has too few different characters' : undefined
 }
 
-/** Whether the codes repeat one sequence of at most half their length. */
+/** Tells whether the codes repeat one sequence of at most half their length. */
 const isRepetition = (codes: readonly number[]): boolean => {
   const half = Math.floor(codes.length / 2)
   return Array.from({ length: half }, (_, index) => index + 1).some((period) =>
@@ -46,14 +47,14 @@ const isRepetition = (codes: readonly number[]): boolean => {
   )
 }
 
-/** Whether most steps between neighbours equal the step before: `abcdef`, `00 01 02`, `975319`. */
+/** Tells whether most steps between neighbours equal the step before: `abcdef`, `00 01 02`, `975319`. */
 const isSequence = (codes: readonly number[]): boolean => {
   const steps = codes.slice(1).map((code, index) => code - (codes[index] ?? 0))
   const same = steps.filter((step, index) => index > 0 && step === steps[index - 1])
   return same.length > steps.length / 2
 }
 
-/** Whether the text has letters of one case only, or spaces, and hardly any digits. */
+/** Tells whether the text has letters of one case only, or spaces, and hardly any digits. */
 const looksLikeWords = (text: string): boolean => {
   const digits = text.replace(/\D/g, '').length
   return digits <= MAX_DIGITS_AMONG_WORDS && (/^[^a-z]*$/.test(text) || /^[^A-Z]*$/.test(text) || text.includes(' '))

@@ -18,21 +18,21 @@ import { createUnderWay } from './under-way.ts'
 const REMEMBERED_MS = 5000
 const REMEMBERED_COUNTERS = 10_000
 
-/** The counters of a try, which are never none, and the place of a login with a password. */
+/** A try has these counters, which are never none, and the place of a login with a password. */
 export interface CountedTry {
   counters: readonly [Counter, ...Counter[]]
   place?: EntryPlace | undefined
 }
 
-/** The work of a try. It must await `admitted` before it does anything that the limits bound. */
+/** The action does the work of a try. It must await `admitted` before it does anything that the limits bound. */
 export type Action<T> = (admitted: Promise<unknown>) => Promise<T>
 
 export interface LimitedTryDeps {
   db: Database
   clock: Clock
-  /** The clock of what this process remembers. */
+  /** This is the clock of the times that this process remembers. */
   elapsed: MonotonicClock
-  /** Called for every refused try, with the limit whose window ends last. */
+  /** It is called for every refused try, with the limit whose window ends last. */
   onRefusal?: ((limit: LimitName) => void) | undefined
 }
 
@@ -40,8 +40,8 @@ export interface LimitedTryDeps {
 const LOOK_EVERY = 50_000
 
 /**
- * Keeps the table of counters within its bound while a flood of networks fills it: cleanup comes too seldom for that. The
- * function that it returns is called for each try.
+ * Keeps the table of counters within its bound while a flood of networks fills it: cleanup comes too seldom for that.
+ * The function that it returns is called for each try.
  */
 const createTableBound = (db: Database): (() => void) => {
   let tries = 0
@@ -85,11 +85,11 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
     }
   }
 
-  /** Takes a try back, without being waited for by its request. It stays counted where the database is away. */
+  /** Takes a try back, without being waited for by its request. It stays counted if the database is away. */
   const takeBack = (rows: readonly CountedRow[]): Promise<void> | undefined =>
     rows.length === 0 ? undefined : takeBackTry(db.runUnsynced, rows).catch(() => {})
 
-  /** Why a try is refused: the counter whose window ends last, of those that are full without tries under way. */
+  /** Says why a try is refused: the counter whose window ends last, of those that are full without tries under way. */
   const explainRefusal = async (attempt: CountedTry): Promise<never> => {
     const underWayAt = underWay.watch()
     const rows = await findFull(db, { ...attempt, nowMs: clock.now() })
@@ -145,7 +145,7 @@ const run = async <T>(action: Action<T>, admitted: Promise<unknown>): Promise<T>
 const isRowOf = ({ id, browsers }: Counter, row: CountedRow): boolean =>
   browsers === 'known' ? row.id.startsWith(id) : row.id === id
 
-/** Whether a try was counted in each counter that fits the browser. */
+/** Tells whether a try was counted in each counter that fits the browser. */
 const isComplete = (counters: readonly Counter[], rows: readonly CountedRow[]): boolean => {
   const isIn = (counter: Counter): boolean => rows.some((row) => isRowOf(counter, row))
   const of = (browsers: Counter['browsers']): Counter[] => counters.filter((it) => it.browsers === browsers)

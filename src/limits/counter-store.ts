@@ -2,34 +2,36 @@ import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import { MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
 import { DAY_MS } from './limit-table.ts'
 
-/** A row of the table of counters. */
+/** This is a row of the table of counters. */
 export interface StoredCounter {
-  /** The key of the row; for a known browser its beginning, to which the row adds since when it is known. */
+  /**
+   * This is the key of the row; for a known browser it is the beginning, to which the row adds since when it is known.
+   */
   id: string
   tries: number
   windowMs: number
   /** There can be a flood of networks: their rows go first when the table is full. */
   isOfNetwork: boolean
-  /** The browsers in which a login counts here. */
+  /** A login counts here in these browsers. */
   browsers: 'all' | 'known' | 'unknown'
 }
 
-/** A browser, and the email that was entered in it. */
+/** This is a browser, and the email that was entered in it. */
 export interface EntryPlace {
   emailLower: string
-  /** The hash of the browser's secret; empty where it has none. */
+  /** This is the hash of the browser's secret; it is empty if the browser has none. */
   deviceHash: string
 }
 
 interface Try {
-  /** In the order of their ids, in which every statement locks rows. */
+  /** They are in the order of their ids, in which every statement locks rows. */
   counters: readonly StoredCounter[]
-  /** The place of a login with a password, whose counters depend on the browser. */
+  /** This is the place of a login with a password, whose counters depend on the browser. */
   place?: EntryPlace | undefined
   nowMs: number
 }
 
-/** The row of a counter, and the window in which a try was counted. */
+/** This is the row of a counter, and the window in which a try was counted. */
 export interface CountedRow {
   id: string
   ends_at: number
@@ -37,27 +39,29 @@ export interface CountedRow {
 
 interface FullRow {
   id: string
-  /** The place of its counter in the list. */
+  /** This is the place of its counter in the list. */
   place: number
   count: number
   wait_ms: number
 }
 
 /**
- * Whether the window of a counter is over, or lies in a future that no clock can have seen: the clock was set back since.
+ * Writes the condition that the window of a counter is over, or lies in a future that no clock can have seen: the clock
+ * was set back since.
  */
 const isOver = (window: string): string =>
   `(counters.ends_at <= (SELECT now FROM moment)
     OR counters.ends_at > (SELECT now FROM moment) + ${window} + ${MAX_CLOCK_SKEW_MS} OR counters.count <= 0)`
 
-/** The same for a row that exists, within the insert of one that would begin now. */
+/** The condition is the same for a row that exists, within the insert of one that would begin now. */
 const IS_OVER = isOver('(excluded.ends_at - (SELECT now FROM moment))')
 
 const BROWSERS = { all: 0, known: 1, unknown: 2 } as const
 
 /**
- * The counters of a try (`given`), and the time (`moment`): for a login, those that fit the browser, which is known by
- * the time since when it is, since its secret changes. One statement for all of it: a login waits for no other.
+ * Writes the counters of a try (`given`), and the time (`moment`). A login has those that fit the browser, which is
+ * known by the time since when it is, since its secret changes. One statement does all of it: a login waits for no
+ * other.
  */
 const givenOf = ({ counters, place, nowMs }: Try): { sql: string; values: Value[] } => {
   const row =
@@ -107,8 +111,8 @@ const COUNT = `
 type Run = Queries['all']
 
 /**
- * Counts a try in all of its counters, or in none where one of them is full: a refused try counts nowhere. Resolves to
- * the rows in which it was counted. On PostgreSQL, tries that come at the same time can fill one of them in between: then
+ * Counts a try in all of its counters, or in none if one of them is full: a refused try counts nowhere. Resolves to the
+ * rows in which it was counted. Tries that come at the same time can fill one of them in between on PostgreSQL: then
  * some are missing, and the caller takes back the others.
  */
 export const countTry = (run: Run, attempt: Try): Promise<CountedRow[]> => {
@@ -116,7 +120,6 @@ export const countTry = (run: Run, attempt: Try): Promise<CountedRow[]> => {
   return run(sql + COUNT, ...values)
 }
 
-/** Finds those of the counters that are full. */
 export const findFull = (db: Queries, attempt: Try): Promise<FullRow[]> => {
   const { sql, values } = givenOf(attempt)
   return db.all<FullRow>(
@@ -128,7 +131,7 @@ export const findFull = (db: Queries, attempt: Try): Promise<FullRow[]> => {
 }
 
 /**
- * Takes a try back where its window goes on. As an insert, whose rows are locked in their order, as those of all tries
+ * Takes a try back if its window goes on. It is an insert, whose rows are locked in their order, as those of all tries
  * are: an update would lock them in any order, and end in deadlocks.
  */
 export const takeBackTry = async (run: Run, rows: readonly CountedRow[]): Promise<void> => {
@@ -146,7 +149,10 @@ export const takeBackTry = async (run: Run, rows: readonly CountedRow[]): Promis
   )
 }
 
-/** Lets counters begin again whose ids begin so, and one more. It locks them in the order in which tries do. */
+/**
+ * Lets the counters whose ids begin with `begin` start again, and the one with the id `other`. It locks them in the
+ * order in which tries do.
+ */
 export const deleteCounters = async (transaction: Transaction, begin: string, other: string): Promise<void> => {
   // The end of the range is above every character that an id has.
   const range = [begin, `${begin}~`, other]
@@ -158,7 +164,7 @@ const BATCH = 1000
 
 /**
  * Runs a statement that deletes at most so many rows until it deletes none; resolves to how many there were. It may
- * delete fewer than there are: those that change while it waits for them.
+ * delete fewer than there are: rows that change while it waits for them may stay.
  */
 const deleteInBatches = async (deleteSome: (size: number) => Promise<number>, most = Infinity): Promise<number> => {
   let deleted = 0
@@ -170,13 +176,13 @@ const deleteInBatches = async (deleteSome: (size: number) => Promise<number>, mo
   return deleted
 }
 
-/** The conditions of cleanup, a statement each: so both find their rows by the index. */
+/** The conditions of cleanup have a statement each, so that both find their rows by the index. */
 const ENDED = [
   'ends_at <= (SELECT now FROM moment)',
   `ends_at > (SELECT now FROM moment) + ${DAY_MS + MAX_CLOCK_SKEW_MS}`,
 ]
 
-/** Cleanup: deletes counters whose window is over; resolves to how many. */
+/** Deletes counters whose window is over, for cleanup; resolves to how many. */
 export const deleteEndedCounters = async (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> => {
   let deleted = 0
   for (const condition of ENDED) {
@@ -189,7 +195,7 @@ export const deleteEndedCounters = async (db: Pick<Queries, 'run'>, nowMs: numbe
   return deleted
 }
 
-/** More than any honest clients fill within an hour; about 200 MB. */
+/** Honest clients fill fewer within an hour; these take about 200 MB. */
 const MAX_COUNTERS = 1_000_000
 
 /** Counters with at most so many tries go, in this order. To sort a full table would take longer than to count. */

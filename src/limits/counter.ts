@@ -4,14 +4,14 @@ import { hmac } from '../lib/secrets.ts'
 import type { StoredCounter } from './counter-store.ts'
 import { type AnyLimit, LIMITS, type LimitName, UNKNOWN_NETWORK_FACTOR, WIDER_NETWORK_FACTOR } from './limit-table.ts'
 
-/** A limit, and the row in which a try counts for it. */
+/** This is a limit, and the row in which a try counts for it. */
 export interface Counter extends StoredCounter {
   limit: LimitName
-  /** Nothing but time ends it early, and so it may be remembered that it is full. */
+  /** Nothing but time ends it early, and therefore it may be remembered that it is full. */
   isRememberedFull: boolean
 }
 
-/** A limit, and its key: a network, a user, or both. */
+/** This is a limit, and its key: a network, a user, or both. */
 export type LimitedBy = [limit: LimitName, of: { userId?: string; network?: string }]
 
 /**
@@ -28,10 +28,10 @@ const rowOf = (limit: AnyLimit, id: string): StoredCounter => {
   return { id, tries, windowMs, isOfNetwork: key.endsWith('network'), browsers: 'all' }
 }
 
-/** The row of a limit that the caller counts by itself: of codes, or of messages. */
+/** Makes the row of a limit that the caller counts by itself: of codes, or of messages. */
 export const counterFor = (limit: AnyLimit, ...key: string[]): StoredCounter => rowOf(limit, [limit, ...key].join(' '))
 
-/** The row of a limit of tries. All clients without a known address share one, with more tries. */
+/** Makes the row of a limit of tries. All clients without a known address share one, with more tries. */
 const counterOf = (
   limit: LimitName,
   id: string,
@@ -56,12 +56,12 @@ export const countersOf = ([limit, { userId, network }]: LimitedBy): Counter[] =
   return [counterOf(limit, id, network)]
 }
 
-/** The beginning of the ids of an account's logins. `account` is a keyed hash of its email. */
+/** Finds the beginning of the ids of an account's logins. `account` is a keyed hash of its email. */
 export const beginOfAccount = (account: string): string => `login ${account} `
 
 /**
- * The counters of a login with a password. A browser that the account knows has one of its own, in place of those that
- * an attacker could fill from elsewhere.
+ * Makes the counters of a login with a password. A browser that the account knows has one of its own, in place of those
+ * that an attacker could fill from elsewhere.
  */
 export const countersOfLogin = (account: string, network: string): [Counter, ...Counter[]] => {
   const begin = beginOfAccount(account)

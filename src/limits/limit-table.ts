@@ -6,33 +6,36 @@ const HOUR_MS = 4 * QUARTER_MS
 /** No window is longer: cleanup knows by it which ends no clock can have meant. */
 export const DAY_MS = 24 * HOUR_MS
 
-/** The thing that has a count of its own. */
+/** Each of these things has a count of its own. */
 type LimitKey =
-  /** A network alone; ten times as many for the /48 of an IPv6 address. */
+  /** This is a network alone; the /48 of an IPv6 address has ten times as many tries. */
   | 'network'
-  /** An account, by the email as it was entered, or a user, in one network. */
+  /** This is an account, by the email as it was entered, or a user, in one network. */
   | 'account and network'
   | 'user and network'
-  /** An account in any network. */
+  /** This is an account in any network. */
   | 'account'
-  /** A browser in which the account has signed in before. */
+  /** The account has signed in before in this browser. */
   | 'known browser'
   | 'user'
   | 'session'
-  /** A purpose of messages together with an address, a network or a user. */
+  /** This is a purpose of messages together with an address, a network or a user. */
   | 'purpose and account'
   | 'purpose and network'
   | 'purpose and user'
 
 interface Limit {
   key: LimitKey
-  /** Tries that may count within one window. */
+  /** So many tries may count within one window. */
   tries: number
-  /** At most a day. */
+  /** The window is a day at most. */
   windowMs: number
-  /** The end of a try beyond the limit: the code or reason of an error, or that no message is sent. */
+  /** A try beyond the limit ends in this way: with the code or reason of an error, or no message is sent. */
   refusal: 'rate_limited' | 'codes_limited' | 'no message'
-  /** Whether a try counts, by the error that it threw, undefined after a success. Without this rule, its caller says so. */
+  /**
+   * Tells whether a try counts, by the error that it threw, undefined after a success. If this rule is missing, its
+   * caller says so.
+   */
   counts?: (thrown: unknown) => boolean
 }
 
@@ -41,11 +44,14 @@ const always = (): boolean => true
 const isWrongPassword = (thrown: unknown): boolean =>
   thrown instanceof AppError && (thrown.reason === 'credentials_wrong' || thrown.reason === 'password_wrong')
 
-/** Whether the work was done at all: the client stayed, and the database and the queue of hashes were available. */
+/**
+ * Tells whether the work was done at all: the client stayed, and the database and the queue of hashes were available.
+ */
 const wasDone = (thrown: unknown): boolean => !(thrown instanceof AppError && thrown.code === 'unavailable')
 
 /**
- * A right password counts too where it starts no session, as after too many logins: it has cost a hash all the same.
+ * Tells whether the try failed. A right password counts too if it starts no session, as after too many logins: it has
+ * cost a hash all the same.
  */
 const failed = (thrown: unknown): boolean => thrown instanceof AppError && wasDone(thrown)
 
@@ -56,8 +62,7 @@ const takesName = (thrown: unknown): boolean =>
   succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
 
 /**
- * THE table of limits. docs/limits.md has all of them, and docs/decisions/004-rate-limits.md says why they are as they
- * are.
+ * This is THE table of limits. docs/limits.md has all of them, and docs/decisions/004-rate-limits.md gives the reasons.
  */
 export const LIMITS = {
   login: { key: 'account and network', tries: 10, windowMs: QUARTER_MS, counts: failed, refusal: 'rate_limited' },
@@ -85,7 +90,7 @@ export const LIMITS = {
     refusal: 'rate_limited',
   },
   signupOfAddress: { key: 'network', tries: 30, windowMs: HOUR_MS, counts: takesName, refusal: 'rate_limited' },
-  /** Counted by each process: a start of a sign-in with a provider guesses nothing and writes nothing. */
+  /** Each process counts by itself: a start of a sign-in with a provider guesses nothing and writes nothing. */
   providerOfAddress: { key: 'network', tries: 300, windowMs: QUARTER_MS, counts: always, refusal: 'rate_limited' },
   passwordOfUser: { key: 'user', tries: 10, windowMs: QUARTER_MS, counts: isWrongPassword, refusal: 'rate_limited' },
   passwordFormOfUser: { key: 'user', tries: 30, windowMs: QUARTER_MS, counts: wasDone, refusal: 'rate_limited' },
@@ -101,7 +106,7 @@ export const LIMITS = {
   wrongKeyOfAddress: { key: 'network', tries: 100, windowMs: QUARTER_MS, counts: always, refusal: 'rate_limited' },
   usernameOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: takesName, refusal: 'rate_limited' },
 
-  // Wrong codes of an app, and wrong recovery codes. A code counts before it is checked.
+  // These count wrong codes of an app, and wrong recovery codes. A code counts before it is checked.
   codeInNetwork: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
   codeOnLink: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
   codeInKnownBrowser: { key: 'known browser', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
@@ -109,16 +114,17 @@ export const LIMITS = {
   codeOfAccount: { key: 'user', tries: 60, windowMs: DAY_MS, refusal: 'codes_limited' },
   recoveryCode: { key: 'user and network', tries: 10, windowMs: HOUR_MS, refusal: 'codes_limited' },
 
-  // Messages that are asked for, each purpose alone: a stranger takes the place of nothing that the user needs.
+  // These bound the messages that are asked for, each purpose alone: a stranger takes the place of nothing that the
+  // user needs.
   mailToAddress: { key: 'purpose and account', tries: 5, windowMs: HOUR_MS, refusal: 'no message' },
   mailFromNetwork: { key: 'purpose and network', tries: 30, windowMs: HOUR_MS, refusal: 'no message' },
   mailByUser: { key: 'purpose and user', tries: 10, windowMs: HOUR_MS, refusal: 'no message' },
   /** Nobody has proved yet to read this address. */
   mailToUnverified: { key: 'purpose and account', tries: 5, windowMs: DAY_MS, refusal: 'no message' },
 
-  /** Notices to an address that nobody has proved: a user of the account could flood it. */
+  /** These are notices to an address that nobody has proved: a user of the account could flood it. */
   notice: { key: 'account', tries: 20, windowMs: HOUR_MS, refusal: 'no message' },
-  /** One of each kind beyond those, so that nobody hides an act behind many others. */
+  /** One of each kind may go beyond those, so that nobody hides an act behind many others. */
   noticeOfKind: { key: 'purpose and account', tries: 1, windowMs: HOUR_MS, refusal: 'no message' },
   newBrowserNotice: { key: 'account', tries: 20, windowMs: HOUR_MS, refusal: 'no message' },
   loginLimitNotice: { key: 'account', tries: 1, windowMs: DAY_MS, refusal: 'no message' },
@@ -132,7 +138,7 @@ type RefusedWith<Refusal> = {
   [Name in AnyLimit]: (typeof LIMITS)[Name]['refusal'] extends Refusal ? Name : never
 }[AnyLimit]
 
-/** A limit of tries, which metrics and records name. */
+/** Metrics and records name this limit of tries. */
 export type LimitName = RefusedWith<'rate_limited'>
 const isOfTries = (limit: AnyLimit): limit is LimitName => LIMITS[limit].refusal === 'rate_limited'
 export const LIMIT_NAMES: readonly LimitName[] = (Object.keys(LIMITS) as AnyLimit[]).filter(isOfTries)
@@ -140,14 +146,14 @@ export const LIMIT_NAMES: readonly LimitName[] = (Object.keys(LIMITS) as AnyLimi
 export type MessageLimitName = RefusedWith<'no message'>
 
 /**
- * Wrong codes in a row, refused with the reason `codes_locked`. They are counted in the row of the app, since no time
- * ends them. In browsers that the account does not know, and on the pages of links, a new password does; each place has
- * a count of its own, so that an attacker who fills one cannot fill the other. Anywhere, a recovery code or a passkey
- * does too (NIST SP 800-63B-4 section 3.2.2).
+ * These bound wrong codes in a row, which are refused with the reason `codes_locked`. They are counted in the row of
+ * the app, since no time ends them. A new password ends them in browsers that the account does not know, and on the
+ * pages of links; each place has a count of its own, so that an attacker who fills one cannot fill the other. A
+ * recovery code or a passkey ends them anywhere (NIST SP 800-63B-4 section 3.2.2).
  */
 export const CODES_IN_A_ROW = { anywhere: 100, browsers: 20, links: 20 } as const
 
-/** The name of a limit in metrics, records and documents: `login_of_address`. */
+/** Names a limit in metrics, records and documents: `login_of_address`. */
 export const labelOf = (limit: LimitName): string => toSnakeCase(limit)
 
 /** An IPv6 /48 has so many times the tries of each of its /64s. */

@@ -18,19 +18,19 @@ import { TooManyTries } from './too-many-tries.ts'
 export type { LimitedBy } from './counter.ts'
 export { TooManyTries } from './too-many-tries.ts'
 
-/** A login with a password, wherever it is entered. */
+/** This is a login with a password, in any form that takes one. */
 interface LoginTry extends EntryPlace {
-  /** The email, or the text that was entered in place of one. */
+  /** This is the email, or the text that was entered in place of one. */
   emailLower: string
   network: string
 }
 
-/** The limits that svc sets to tries of clients, the same for all of its processes. */
+/** svc sets these limits to tries of clients, the same for all of its processes. */
 export interface Limits {
   /**
-   * Counts a try, runs `action`, and takes the try back from those of the limits whose rule (`counts`) does not apply to
-   * its outcome. When one of the limits is reached, `action` does not run, nothing is counted, and the error is
-   * `TooManyTries`. `unavailable` where the database cannot count.
+   * Counts a try, runs `action`, and takes the try back from those of the limits whose rule (`counts`) does not apply
+   * to its outcome. When one of the limits is reached, `action` does not run, nothing is counted, and the error is
+   * `TooManyTries`. Throws `unavailable` if the database cannot count.
    */
   attempt<T>(limits: readonly LimitedBy[], action: () => Promise<T>): Promise<T>
   /** Counts while `action` begins. */
@@ -47,15 +47,15 @@ interface LimitsDeps extends Pick<LimitedTryDeps, 'onRefusal'> {
   db: Database
   clock: Clock
   rootSecret: RootSecret
-  /** `SVC_RATE_LIMIT`. */
+  /** `SVC_RATE_LIMIT` sets it. */
   enabled: boolean
   elapsed?: MonotonicClock
 }
 
 /**
- * Counts tries in fixed windows, in the database. A window begins with the first try that counts in it. A try is counted
- * before its work is done, and taken back when it turns out not to count: a hundred at once are no more than a hundred
- * in a row (docs/decisions/004-rate-limits.md).
+ * Counts tries in fixed windows, in the database. A window begins with the first try that counts in it. A try is
+ * counted before its work is done, and taken back when it turns out not to count: a hundred at once are no more than a
+ * hundred in a row (docs/decisions/004-rate-limits.md).
  */
 export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ...deps }: LimitsDeps): Limits => {
   const attempt = createAttempt({ ...deps, elapsed })
@@ -91,7 +91,7 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
 
 const isFilled = (counters: Counter[]): counters is [Counter, ...Counter[]] => counters.length > 0
 
-/** In the order of their ids, by code units, as the database compares them (COLLATE "C"). */
+/** Sorts counters by their ids, by code units, as the database compares them (COLLATE "C"). */
 const inOrder = (counters: [Counter, ...Counter[]]): [Counter, ...Counter[]] => {
   counters.sort((one, other) => (one.id < other.id ? -1 : 1))
   return counters

@@ -6,25 +6,25 @@ import { undecoded } from './messages/harmless.ts'
 import { createSmtpClient, type SmtpClient } from './smtp/smtp-client.ts'
 import { SmtpError, type SmtpStep } from './smtp/smtp-error.ts'
 
-/** A client of the configured server, to be closed after use. */
+/** Creates a client of the configured server, which the caller closes after use. */
 export const createClient = ({ server, timeoutMs, branding }: MailSettings): SmtpClient =>
   createSmtpClient({ server, timeoutMs, clientName: clientNameOf(branding.baseUrl) })
 
-/** RFC 5321 section 4.1.4: a name with a dot, and no address. Otherwise the library finds one. */
+/** RFC 5321 section 4.1.4 asks for a name with a dot, and no address. Otherwise the library finds one. */
 const clientNameOf = (baseUrl: string): string | undefined => {
   const { hostname } = new URL(baseUrl)
   return /\.[a-z][a-z0-9-]*\.?$/.test(hostname) ? hostname : undefined
 }
 
-/** A message of the outbox, opened. */
+/** This is a message of the outbox, opened. */
 interface OpenMessage {
-  /** The id in the outbox: an attempt that is repeated has the same `Message-ID`. */
+  /** This is the id in the outbox: an attempt that is repeated has the same `Message-ID`. */
   id: string
   to: string
   message: Message
 }
 
-/** Renders a message and makes one attempt to hand it over. Rejects with an `SmtpError` where that fails. */
+/** Renders a message and makes one attempt to hand it over. Rejects with an `SmtpError` if that fails. */
 export const handOver = async (
   settings: MailSettings,
   client: SmtpClient,
@@ -49,7 +49,7 @@ const compose = async ({ from, branding }: MailSettings, { id, to, message }: Op
     text,
     html,
     messageId: `<${id}@${new URL(branding.baseUrl).hostname}>`,
-    // RFC 3834 section 5: no absence notice answers it.
+    // RFC 3834 section 5 defines it: no absence notice answers it.
     headers: { 'Auto-Submitted': 'auto-generated' },
     newline: 'win',
     disableFileAccess: true,
@@ -59,13 +59,12 @@ const compose = async ({ from, branding }: MailSettings, { id, to, message }: Op
     .build()
 }
 
-/** The result of a test of the server. */
 export interface MailTestResult {
-  /** Undefined: the server has taken the message. */
+  /** It is undefined if the server has taken the message. */
   problem: string | undefined
-  /** The step that failed. */
+  /** This step failed. */
   step: SmtpStep | undefined
-  /** The code of the server's reply, where it refused. */
+  /** This is the code of the server's reply, if it refused. */
   code: number | undefined
 }
 

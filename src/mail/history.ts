@@ -11,14 +11,17 @@ import {
 } from './outbox-store.ts'
 
 const DAY_MS = 24 * 3_600_000
-/** How long it is known to whom a message was sent, and what it said. */
+/** The recipient and the content of a message are known for this time. */
 const FORGET_AFTER_MS = 7 * DAY_MS
-/** How long it is known that there was a message. */
+/** The message itself is known for this time. */
 const DELETE_AFTER_MS = 30 * DAY_MS
-/** How long a message without a link may be tried again. */
+/** A message that has no link may be tried again for this time. */
 const NOTICE_LIFETIME_MS = DAY_MS
 
-/** Drops what nobody has sent in time, forgets recipients and contents, deletes old rows; resolves to how many. */
+/**
+ * Drops the messages that were not sent in time, forgets recipients and contents, deletes old rows; resolves to how
+ * many.
+ */
 export const deleteExpired = async (db: Database, nowMs: number): Promise<number> => {
   await inBatches((limit) => dropExpiredMessages(db, nowMs, limit))
   await inBatches((limit) => forgetMessagesClosedBefore(db, nowMs - FORGET_AFTER_MS, limit))

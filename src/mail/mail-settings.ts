@@ -1,20 +1,19 @@
 import type { MessageBranding } from './messages/content.ts'
 
-/** The server that takes the mail, and the way to reach it (RFC 8314). */
+/** This server takes the mail; the members say how svc reaches it (RFC 8314). */
 export interface SmtpServer {
-  /** A name, or an IP address without brackets. */
+  /** This is a name, or an IP address without brackets. */
   host: string
   port: number
   /**
-   * `implicit`: TLS from the first byte. `starttls`: required before anything else. `offered`: STARTTLS where the server
-   * offers it, with any certificate, since the connection does not leave this machine. `off`: none.
+   * `implicit` means TLS from the first byte. `starttls` is required before anything else. `offered` means STARTTLS if
+   * the server offers it, with any certificate, since the connection does not leave this machine. `off` means no TLS.
    */
   tls: 'implicit' | 'starttls' | 'offered' | 'off'
-  /** Undefined: without authentication. */
+  /** It is undefined if there is no authentication. */
   login: { user: string; password: string } | undefined
 }
 
-/** The sender of messages. */
 export interface Mailbox {
   name: string | undefined
   address: string
@@ -23,7 +22,7 @@ export interface Mailbox {
 export interface MailSettings {
   server: SmtpServer
   from: Mailbox
-  /** Time limit for one attempt to hand over a message. */
+  /** This is the time limit for one attempt to hand over a message. */
   timeoutMs: number
   branding: MessageBranding
 }

@@ -17,11 +17,11 @@ export { MAIL_OUTCOMES, type MailOutcome, type OutboxMessage } from './outbox-st
 export type { SmtpStep } from './smtp/smtp-error.ts'
 
 /**
- * Messages to users. They are written in the transaction that causes them, and sent after the commit by one process at
- * a time. No request waits for SMTP.
+ * Mail sends messages to users. They are written in the transaction that causes them, and sent after the commit by one
+ * process at a time. No request waits for SMTP.
  */
 export interface Mail {
-  /** Whether an SMTP server is configured. Otherwise nothing is written. */
+  /** This tells whether an SMTP server is configured. Otherwise nothing is written. */
   readonly isOn: boolean
   write(transaction: Transaction, message: OutgoingMessage): Promise<void>
   /**
@@ -30,12 +30,11 @@ export interface Mail {
    */
   request(transaction: Transaction, request: MailRequest): Promise<void>
 
-  // Sending.
   /** Begins to send in the background, if mail is on. */
   start(): Promise<void>
   /** Begins no more attempts; resolves when the running one has ended, or was aborted after `patienceMs`. */
   stop(patienceMs: number): Promise<void>
-  /** The backlog; undefined while mail is off. */
+  /** Counts the backlog; resolves to undefined while mail is off. */
   load(): Promise<OutboxLoad | undefined>
 
   /** Sends a message that says it is a test, without the outbox. */
@@ -43,17 +42,16 @@ export interface Mail {
   /** Connects to the server and authenticates, and sends nothing. */
   checkServer(): Promise<MailTestResult>
 
-  // History.
-  /** The latest messages, or of those that failed, the newest first. */
+  /** Lists the latest messages, or those that failed, the newest first. */
   list(limit: number, isFailed?: boolean): Promise<OutboxMessage[]>
   /**
-   * Makes a message due again. `not_found` if there is none, `invalid_request` if it can no longer be sent: its
-   * recipient and content were forgotten, or its link is dead.
+   * Makes a message due again. Throws `not_found` if there is none, and `invalid_request` if it can no longer be sent:
+   * its recipient and content were forgotten, or its link is dead.
    */
   resend(id: string): Promise<OutboxMessage>
-  /** Forgets recipients and contents of a deleted user's messages. Those that still wait are sent first. */
+  /** Forgets recipients and contents of a deleted user's messages. Messages that still wait are sent first. */
   forget(transaction: Transaction, userId: string): Promise<unknown>
-  /** Cleanup: forgets recipient and content after a week, deletes rows after a month; resolves to how many. */
+  /** Cleans up: forgets recipient and content after a week, deletes rows after a month; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
 }
 
@@ -62,21 +60,24 @@ interface MailDeps {
   clock: Clock
   log: Log
   rootSecret: RootSecret
-  /** Undefined: mail is off. */
+  /** It is undefined while mail is off. */
   settings: MailSettings | undefined
-  /** Turns a request into a message; undefined when there is nothing to send. Called in the background. */
+  /**
+   * Turns a request into a message; resolves to undefined when there is nothing to send. It is called in the
+   * background.
+   */
   prepare: PrepareMessage
   isLinkLive: (linkId: string) => Promise<boolean>
-  /** Called with the outcome of each message that this process has handled. */
+  /** It is called with the outcome of each message that this process has handled. */
   onOutcome?: ((outcome: MailOutcome) => void) | undefined
 }
 
 const COUNT_EVERY_MS = 1000
 
 /**
- * Whether too many messages wait for another request, counted once a second at most. The limits for one network know
- * nothing of other networks: an attacker with many of them could fill the disk with requests. Messages about what has
- * happened are always written.
+ * Tells whether too many messages wait for another request, counted once a second at most. The limits for one network
+ * know nothing of other networks: an attacker with many of them could fill the disk with requests. Messages about
+ * events are always written.
  */
 const createRequestBound = (clock: Clock, log: Log): ((db: Queries) => Promise<boolean>) => {
   let countedAtMs = Number.NEGATIVE_INFINITY

@@ -2,34 +2,35 @@ import type { KnownDevice } from '../lib/device.ts'
 import type { LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
 import type { Transaction } from '../storage/database.ts'
 
-/** A link with a token. It works once, until its time is over. */
+/** A link with a token works once, until its time is over. */
 interface TimedLink {
-  /** Its path and query count: the base URL of the time at which the message is sent comes before them. */
+  /** The path and the query count: the base URL of the time at which the message is sent comes before them. */
   url: string
   expiresAtMs: number
 }
 
-/** The values that every message has. */
 interface About {
-  /** The address of the account, or the one that the account would get. */
+  /** This is the address of the account, or the one that the account would get. */
   email: string
-  /** The time of the request, or of the event. */
+  /** This is the time of the request, or of the event. */
   occurredAtMs: number
-  /** The device of the request, where there was one. */
+  /** This is the device of the request, if there was one. */
   device?: KnownDevice
 }
 
-/** The further values of a message about the owner's own account: who did it, and from where. */
+/** These are further values of a message about the owner's own account: who acted, and from which device. */
 export interface NoticeContext extends About {
-  /** `operator`: by the command line or the API. */
+  /** An `operator` acts by the command line or the API. */
   by: 'user' | 'operator'
-  /** The network address of the request. Only notices name it: a stranger may ask for a link. */
+  /** This is the network address of the request. Notices alone name it: a stranger may ask for a link. */
   address?: string
-  /** A copy for the address that the account had until a short time ago. `email` is the one that it has. */
+  /**
+   * The message is a copy for the address that the account had until a short time ago. `email` is the one that it has.
+   */
   toFormerAddress?: boolean
 }
 
-/** A message that brings a link, or the answer that there is none. */
+/** The message brings a link, or the answer that there is none. */
 type LinkMessage =
   | (About & TimedLink & { kind: 'reset'; by: 'user' | 'operator' })
   | (About & TimedLink & { kind: 'verify' })
@@ -52,13 +53,13 @@ type LinkMessage =
   | (NoticeContext & TimedLink & { kind: 'undo'; step: 'requested' | 'changed'; newEmail: string })
 
 /**
- * An event of an account. `NoticeContext` says when, by whom and from where. `notMe` is missing in a copy for an
- * address that an operator has left.
+ * The type is an event of an account. `NoticeContext` says when it happened, who acted and from which device. `notMe`
+ * is missing in a copy for an address that an operator has left.
  */
 export type Notice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }
   | { kind: 'username_changed'; oldUsername: string; newUsername: string }
-  /** `set`: it had none. `reset`: by a link that was sent or handed over. */
+  /** `set`: the account had none. `reset`: a link that was sent or handed over set it. */
   | { kind: 'password_changed'; how: 'changed' | 'set' | 'reset' }
   /** `provider` is its label, as the operator configured it. */
   | { kind: 'provider_connected'; provider: string; notMe?: TimedLink | undefined }
@@ -83,16 +84,15 @@ export type Notice =
 
 export type NoticeMessage = Notice & NoticeContext
 
-/** Everything that svc sends. It is plain data, and survives JSON. */
+/** These are all messages that svc sends. They are plain data, and survive JSON. */
 export type Message = LinkMessage | NoticeMessage
 
 export type LinkKind = LinkMessage['kind']
 export type MessageOf<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>
 
-/** A message that is ready to be sent. */
 export interface OutgoingMessage {
   to: string
-  /** The account that the message is about. */
+  /** The message is about this account. */
   userId: string | undefined
   message: Message
   /** The message is not sent once this link is no longer live. */
@@ -102,17 +102,17 @@ export interface OutgoingMessage {
 }
 
 /**
- * A message that was asked for by entering an address. Nothing was looked up yet, so that the response takes the
- * same time whether or not the address has an account.
+ * A user asked for this message by entering an address. Nothing was looked up yet, so that the response takes the same
+ * time whether or not the address has an account.
  */
 export interface MailRequest {
   purpose: 'reset' | 'signup' | 'new_email' | 'login_limited'
-  /** As it was entered. */
+  /** This is the text that was entered. */
   to: string
-  /** The values that `prepare` needs; they are sealed in the database. */
+  /** `prepare` needs these values; they are sealed in the database. */
   details: Record<string, string | undefined>
   expiresAtMs: number
 }
 
-/** Turns a request into a message; undefined when there is nothing to send. */
+/** Turns a request into a message; resolves to undefined when there is nothing to send. */
 export type PrepareMessage = (transaction: Transaction, request: MailRequest) => Promise<OutgoingMessage | undefined>

@@ -1,26 +1,25 @@
 import type { Queries } from '../storage/database.ts'
 import { type Attempt, createOutbox, type OutboxRow } from '../storage/outbox/outbox.ts'
 
-/** The outcomes of a message: `retried` failed, and there will be another attempt; `dropped` had none. */
+/** A message that was `retried` failed, and there will be another attempt; one that was `dropped` had none. */
 export const MAIL_OUTCOMES = ['sent', 'retried', 'failed', 'dropped'] as const
 export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 
 /**
- * `requested`: an address was entered, and nothing was looked up yet. `waiting`: for its first or next attempt.
- * `dropped`: its time was over, its link was dead or its account was deleted before it could be sent.
+ * `requested`: an address was entered, and nothing was looked up yet. `waiting`: the message waits for its first or
+ * next attempt. `dropped`: its time was over, its link was dead or its account was deleted before it could be sent.
  */
 type MessageState = 'requested' | 'waiting' | 'sent' | 'failed' | 'dropped'
 
-/** A message in the outbox. */
 export interface OutboxMessage extends OutboxRow {
   purpose: string
-  /** Null once the message was forgotten, as its content. */
+  /** It is null once the message was forgotten, as its content. */
   recipient: string | null
   contentSealed: string | null
   linkId: string | null
   state: MessageState
   expiresAtMs: number
-  /** The time of the database's server; null where there is none. */
+  /** This is the time of the database's server; it is null if there is none. */
   readAtMs: number | null
 }
 
@@ -39,7 +38,7 @@ export const mailOutbox = createOutbox<OutboxMessage>({
   failed: `state = 'failed'`,
 })
 
-/** Locks a request until the transaction ends; false once another process has looked it up. */
+/** Locks a request until the transaction ends; resolves to false once another process has looked it up. */
 export const lockRequest = async (db: Queries, { id }: Attempt): Promise<boolean> =>
   (await db.get(`SELECT id FROM mail_messages WHERE id = ? AND state = 'requested' FOR UPDATE`, id)) !== undefined
 
@@ -51,8 +50,8 @@ const BELONGS_TO_NOBODY =
   'user_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users WHERE users.id = mail_messages.user_id)'
 
 /**
- * Closes a message after its latest attempt. Recipient and content are forgotten at once where its account was deleted
- * in the meantime.
+ * Closes a message after its latest attempt. Recipient and content are forgotten at once if its account was deleted in
+ * the meantime.
  */
 export const closeMessage = (
   db: Queries,

@@ -4,13 +4,13 @@ import type { Database } from '../storage/database.ts'
 import type { MailRequest, OutgoingMessage, PrepareMessage } from './message.ts'
 import { deleteRequest, lockRequest, mailOutbox, type OutboxMessage } from './outbox-store.ts'
 
-/** The purpose of the key that content is sealed with. */
+/** This is the purpose of the key that content is sealed with. */
 const SEALING = 'mail'
 
 /** Encrypts a message, which may hold a token, with a key from the root secret, for one row alone. */
 export interface ContentSealing {
   seal(content: object, messageId: string): string
-  /** Undefined if no known root secret has sealed it for this row, or it was forgotten. */
+  /** Returns undefined if no known root secret has sealed it for this row, or it was forgotten. */
   open<Content>(row: Pick<OutboxMessage, 'id' | 'contentSealed'>): Content | undefined
 }
 
@@ -24,7 +24,7 @@ export const createContentSealing = (rootSecret: RootSecret): ContentSealing => 
   },
 })
 
-/** The columns of a message that is ready to be sent. */
+/** Makes the columns of a message that is ready to be sent. */
 export const toReadyRow = (
   { to, message, userId, linkId, expiresAtMs }: OutgoingMessage,
   { id, sealing }: { id: string; sealing: ContentSealing },
@@ -44,7 +44,9 @@ interface PreparationDeps {
   prepare: PrepareMessage
 }
 
-/** Looks up what a request is about, and replaces it by its message, or deletes it: then it resolves to false. */
+/**
+ * Looks up the account of a request, and replaces the request by its message, or deletes it: then it resolves to false.
+ */
 export const createPreparation =
   ({ db, sealing, prepare }: PreparationDeps) =>
   (requested: OutboxMessage): Promise<boolean> =>
@@ -61,7 +63,7 @@ export const createPreparation =
       return true
     })
 
-/** Undefined where the root secret that sealed it is gone. */
+/** Returns undefined if the root secret that sealed it is gone. */
 const toRequest = (row: OutboxMessage, sealing: ContentSealing): MailRequest | undefined => {
   const { recipient, expiresAtMs } = row
   const details = sealing.open<MailRequest['details']>(row)

@@ -14,7 +14,7 @@ import type { SmtpClient } from './smtp/smtp-client.ts'
 import { SmtpError } from './smtp/smtp-error.ts'
 
 /**
- * How long after its commit a message is looked for. The work must not land right after the response that caused it,
+ * A message is looked for this time after its commit. The work must not land right after the response that caused it,
  * since the same next request would always feel it.
  */
 const wakeAfterMs = (): number => 50 + Math.random() * 100
@@ -29,8 +29,8 @@ const FIRST_RETRY_MS = 30_000
 const LONGEST_RETRY_MS = 3_600_000
 
 /**
- * The delay after so many attempts: 30 s, doubled each time, up to an hour. A random fifth comes on top, so that
- * messages that failed together do not return together.
+ * Computes the delay after so many attempts: 30 s, doubled each time, up to an hour. A random fifth comes on top, so
+ * that messages that failed together do not return together.
  */
 const retryDelayMs = (attempts: number): number =>
   Math.min(LONGEST_RETRY_MS, Math.round(FIRST_RETRY_MS * 2 ** (attempts - 1) * (1 + Math.random() / 5)))
@@ -46,7 +46,7 @@ interface MailSenderDeps {
   onOutcome?: ((outcome: MailOutcome) => void) | undefined
 }
 
-/** Sends due messages, one after the other. Of several processes, one does so at a time. */
+/** Sends due messages, one after the other. If there are several processes, one does so at a time. */
 export const createMailSender = (deps: MailSenderDeps): Dispatcher => {
   const { db, clock, log, settings } = deps
   const handle = createHandleMessage(deps)
@@ -124,7 +124,7 @@ const createHandleMessage = (deps: MailSenderDeps): HandleMessage => {
   const { db, clock, log, settings, sealing, isLinkLive, onOutcome } = deps
   const prepareMessage = createPreparation(deps)
 
-  /** Why a message must not be sent any more; undefined while it may be. */
+  /** Says why a message must not be sent any more; resolves to undefined while it may be. */
   const findObstacle = async ({ expiresAtMs, linkId, readAtMs }: OutboxMessage): Promise<string | undefined> => {
     if (expiresAtMs <= (readAtMs ?? clock.now())) return 'its time was over'
     if (linkId !== null && !(await isLinkLive(linkId))) return 'its link was dead'
@@ -194,7 +194,7 @@ const describe = (error: unknown) =>
     ? { problem: error.message, step: error.step, code: error.code, isPermanent: error.isPermanent }
     : { problem: 'svc cannot write this message', err: error, isPermanent: true }
 
-/** The facts for the log: neither address nor content, which its readers need not know. */
+/** These facts are for the log: they hold neither address nor content, which its readers need not know. */
 const factsOf = ({ id, purpose, userId, attempts }: OutboxMessage) => ({
   message_id: id,
   purpose,

@@ -23,7 +23,6 @@ const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
   unknown: true,
 }
 
-/** A counter with one label. */
 interface CounterRow {
   name: string
   help: string
@@ -32,7 +31,7 @@ interface CounterRow {
   known: readonly (string | number)[]
 }
 
-/** The counters with one label, by the function that counts one event. */
+/** These are the counters with one label, by the function that counts one event. */
 const COUNTERS = {
   countUnreadable: {
     name: 'svc_http_unreadable_requests_total',
@@ -112,7 +111,7 @@ type Counters = {
   [Key in keyof typeof COUNTERS]: (value: (typeof COUNTERS)[Key]['known'][number], by?: number) => void
 }
 
-/** The metrics that are counted as things happen. */
+/** These metrics are counted as things happen. */
 export interface Counts extends Omit<Counters, 'countRefusal'>, Omit<RequestMetrics, keyof Counters> {
   /** Counts a request that a rate limit refused. */
   countLimited: (limit: LimitName) => void

@@ -9,11 +9,10 @@ interface MetricsDeps {
   log: Log
   host: string
   port: number
-  /** The names of the configured providers. */
   providers: readonly string[]
 }
 
-/** The metrics of one process: what is counted as it happens, what is read at each scrape, and the listener. */
+/** The metrics of one process are counted as things happen, or read at each scrape; a listener serves them. */
 export interface Metrics extends Counts, MetricsListener {
   /** Call it once, before the first scrape. */
   readFrom(sources: MetricsSources): void
@@ -43,7 +42,7 @@ const createRegistry = (version: string): Registry => {
   return registry
 }
 
-/** Gauges whose names end in `_total`, and metrics that list every connection by a private API of Node.js. */
+/** These are gauges whose names end in `_total`, and metrics that list every connection by a private API of Node.js. */
 const LEFT_OUT = [
   'nodejs_active_resources_total',
   'nodejs_active_handles',

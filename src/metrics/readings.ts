@@ -9,11 +9,11 @@ import type { OutboxLoad } from '../storage/outbox/outbox.ts'
 export interface MetricsSources {
   hashQueue: () => QueueLoad
   requireHealthy: () => Promise<void>
-  /** Undefined with SQLite, which has no pool. */
+  /** It is undefined with SQLite, which has no pool. */
   poolLoad: () => PoolLoad | undefined
-  /** Undefined while webhooks are off. */
+  /** It is undefined while webhooks are off. */
   outbox: () => Promise<OutboxLoad | undefined>
-  /** Undefined while mail is off. */
+  /** It is undefined while mail is off. */
   mail: () => Promise<OutboxLoad | undefined>
 }
 
@@ -23,14 +23,14 @@ interface DatabaseState {
   mail?: OutboxLoad | undefined
 }
 
-/** A gauge of one number. Without a number it has no value. */
+/** A gauge shows one number. If there is no number, it has no value. */
 type GaugeRow = [name: string, help: string, read: () => Awaitable<number | undefined>]
 
 /** Adds the metrics whose values are read at each scrape. */
 export const addReadings = (registry: Registry, sources: MetricsSources): void => {
   const { hashQueue, poolLoad } = sources
   const probe = createDatabaseProbe(sources)
-  // The pool before the database, because the probe itself uses a connection of the pool.
+  // The pool comes before the database, because the probe itself uses a connection of the pool.
   addHashRefusals(registry, hashQueue)
   addConnections(registry, poolLoad)
   const rows: GaugeRow[] = [

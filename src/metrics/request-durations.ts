@@ -2,25 +2,25 @@ import type { Histogram, Registry } from 'prom-client'
 
 const NAME = 'svc_http_request_duration_seconds'
 const HELP = 'Time from a request that had come in whole to its answer, by method, route and status.'
-/** Upper bounds in seconds, from a request that is answered from the cache to a login behind a full queue. */
+/** The bounds are in seconds, from a request that is answered from the cache to a login behind a full queue. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** The methods of the routes. All others share one label, so that clients cannot create series at will. */
+/** The routes use these methods. All others share one label, so that clients cannot create series at will. */
 const METHODS = new Set(['GET', 'HEAD', 'POST'])
 const OTHER = 'other'
 
 interface Series {
   labels: { method: string; route: string; status: string }
-  /** Requests per bucket, not cumulative. The last bucket has no upper bound. */
+  /** These are requests per bucket, not cumulative. The last bucket has no upper bound. */
   counts: number[]
   sum: number
 }
 
-/** Counts one request. `route` is the path in the table of routes; undefined for a request that matches none. */
+/** Counts one request. `route` is the path in the table of routes; it is undefined for a request that matches none. */
 type ObserveRequest = (method: string, route: string | undefined, status: number, seconds: number) => void
 
 /**
- * The histogram of requests. Each observation of the library's histogram builds the name of the series again, which
- * costs about as much as the rest of a request. This one takes three lookups and an addition.
+ * This histogram of requests is our own. Each observation of the library's histogram builds the name of the series
+ * again, which costs about as much as the rest of a request. This one takes three lookups and an addition.
  */
 export const createRequestDurations = (registry: Registry): ObserveRequest => {
   const byRoute = new Map<string | undefined, Map<string, Map<number, Series>>>()

@@ -56,7 +56,7 @@ export type { Asset } from './site/assets.ts'
 export type { FirstFactorView } from './sign-in-code/first-factor-page.ts'
 export type { LoginCodeView } from './sign-in-code/code-page.ts'
 
-/** All pages. Each function takes a view and returns a whole document. */
+/** Each function takes a view and returns a whole document. */
 export interface Pages extends Frame, VerificationPages {
   login(view: LoginView): string
   loginCode(view: LoginCodeView): string
@@ -85,11 +85,11 @@ export interface Pages extends Frame, VerificationPages {
   undoWaits(view: UndoWaitsView): string
   secondFactor(view: SecondFactorView): string
   recoveryCodes(view: RecoveryCodesView): string
-  /** A text file. */
+  /** Makes a text file. */
   recoveryCodesFile(content: { email: string; codes: readonly string[] }): string
 }
 
-/** Creates the pages for one appearance; without a frame, `createFrame` makes it, and throws as it does. */
+/** Creates the pages for one appearance. If no frame is given, `createFrame` makes it, and throws as it does. */
 export const createPages = (settings: FrameSettings, frame = createFrame(settings)): Pages => {
   const { layout } = frame
   return {

@@ -5,13 +5,13 @@ import { shownSmtp } from '../config/mail-parsers.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
 import { toMiB } from '../lib/machine.ts'
 
-/** The fields of the log line "svc is serving". */
+/** These are the fields of the log line "svc is serving". */
 interface Overview {
   listen: string
   base_url: string
   database: string
   secret: string
-  /** Their cost, and the memory that they hold at most. */
+  /** This shows their cost, and the memory that they hold at most. */
   password_hashes: string
   signup: Config['signup']
   webhooks: string
@@ -33,7 +33,7 @@ export const overviewOf = (config: Config, listen: string): Overview => ({
 })
 
 const placesOf = ({ database, secret }: Config): { database: string; secret: string } => {
-  // With PostgreSQL there is no folder for a secret file, so SVC_SECRET is always set.
+  // PostgreSQL has no folder for a secret file, so SVC_SECRET is always set.
   if (database.kind === 'postgres') return { database: database.connection.redactedUrl, secret: 'SVC_SECRET' }
   const file = resolve(database.file)
   return { database: file, secret: secret ? 'SVC_SECRET' : rootSecretFile(file) }

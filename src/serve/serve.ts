@@ -8,16 +8,16 @@ import { flushLog, type Log } from '../lib/log.ts'
 import { createService, type Service } from '../service.ts'
 import { overviewOf, overviewText } from './overview.ts'
 
-/** After the drain and this time, requests that are still running are cut off. */
+/** Requests that still run after the drain and this time are cut off. */
 const STOP_WITHIN_MS = 9500
 
 interface ServeDeps {
   log: Log
-  /** On a terminal: shows a summary for people in place of the line in the log. */
+  /** It is set on a terminal: it shows a summary for people in place of the line in the log. */
   greet: ((lines: string) => void) | undefined
 }
 
-/** `svc serve`: runs until it is told to stop. */
+/** Runs `svc serve` until it is told to stop. */
 export const serve = async (configured: Config, { log, greet }: ServeDeps): Promise<void> => {
   const config = { ...configured, port: configured.port || (await findFreePort(configured)) }
   for (const warning of config.warnings) log.warn(warning)
@@ -39,7 +39,9 @@ export const serve = async (configured: Config, { log, greet }: ServeDeps): Prom
   log.flush()
 }
 
-/** Without `SVC_BASE_URL`, the port is part of the issuer in every token: it must be known before anything starts. */
+/**
+ * If `SVC_BASE_URL` is not set, the port is part of the issuer in every token: it must be known before anything starts.
+ */
 const findFreePort = async (config: Config): Promise<number> => {
   const probe = createServer()
   try {

@@ -5,7 +5,7 @@ import { compareClocks } from './server-clock.ts'
 
 export interface Job {
   name: string
-  /** Deletes what is too old at this time; resolves to how many rows were deleted. */
+  /** Deletes the rows that are too old at this time; resolves to how many. */
   run: (nowMs: number) => Promise<number>
 }
 
@@ -13,26 +13,26 @@ export interface Job {
 export interface Reservation {
   name: string
   forMs: number
-  /** The longest that a process reserves this job for. */
+  /** A process reserves this job for this time at most. */
   longestMs: number
 }
 
 interface CleanupDeps {
   jobs: Job[]
   intervalMs: number
-  /** Finds the time that rows are deleted by; undefined while none may be. */
+  /** Finds the time that rows are deleted by; resolves to undefined while none may be. */
   findTime: () => Promise<number | undefined>
   /** Resolves to false while another process has the job. */
   reserve: (reservation: Reservation) => Promise<boolean>
   log: Log
-  /** Called with the number of rows that each job has deleted. */
+  /** It is called with the number of rows that each job has deleted. */
   onDeleted?: (job: string, deleted: number) => void
 }
 
 /** A process that takes longer has died, or is so slow that a second process does no harm. */
 const LONGEST_JOB_MS = 600_000
 
-/** Deletes expired rows at an interval, one job after the other. Of several processes, one runs each job. */
+/** Deletes expired rows at an interval, one job after the other. If there are several processes, one runs each job. */
 export interface Cleanup {
   start(): void
   /** Resolves when the job under way has ended. */
@@ -88,7 +88,7 @@ const DAY_MS = 24 * 3_600_000
 /** The log names a wrong clock so often. */
 const WARN_EVERY_MS = 600_000
 
-/** The row of `installation` that holds two times: `LATEST JUMPED`, of which the second is 0 unless the clock jumped. */
+/** This row of `installation` holds two times: `LATEST JUMPED`, of which the second is 0 unless the clock jumped. */
 const ROW = 'cleanup time'
 
 interface CleanupTimeDeps {
@@ -98,12 +98,12 @@ interface CleanupTimeDeps {
 }
 
 /**
- * Finds the time by which rows are too old: that of the database's server. Undefined while the time is doubtful, since
- * rows that a wrong clock deletes, such as records of an attack, do not come back when the clock is set right:
+ * Finds the time by which rows are too old: that of the database's server. It is undefined while the time is doubtful,
+ * since rows that a wrong clock deletes, such as records of an attack, do not come back when the clock is set right:
  *
  * - The clock of this machine differs from that of the server by more than a minute.
- * - The time is more than a day ahead of that of the last clean-up, and svc has not run for so long. A clock was set, or
- *   svc was stopped. It is believed after a day.
+ * - The time is more than a day ahead of that of the last clean-up, and svc has not run for so long. A clock was set,
+ *   or svc was stopped. It is believed after a day.
  */
 export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => Promise<number | undefined>) => {
   const elapsedMs = (): number => (clock.elapsedMs ?? monotonicClock.elapsedMs)()
@@ -117,7 +117,7 @@ export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => P
     log.warn(facts, message)
   }
 
-  /** Finds when the time jumped ahead; 0 when it did not. */
+  /** Finds when the time jumped ahead; resolves to 0 when it did not. */
   const findJump = async (nowMs: number, passedMs: number): Promise<number> => {
     const row = await db.get<{ value: string }>('SELECT value FROM installation WHERE name = ?', ROW)
     const [latestMs = nowMs, jumpedMs = 0] = row?.value.split(' ').map(Number) ?? []
@@ -138,7 +138,8 @@ export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => P
     )
 
   return async () => {
-    // The time is read before the database is asked: what passes during the answer counts twice, and is never a jump.
+    // The time is read before the database is asked: the time that passes during the answer counts twice, and is never
+    // a jump.
     const askedAtMs = elapsedMs()
     const { nowMs, aheadMs } = await compareClocks(db, clock)
     if (Math.abs(aheadMs) > MAX_CLOCK_SKEW_MS) {

@@ -1,6 +1,6 @@
 export { columnsOf, insertRow, insertRows, type NewRow, type TableRow } from './rows.ts'
 
-/** A value of a column. Timestamps are milliseconds since 1970; lists are JSON text. */
+/** The value of a column has this type. Timestamps are milliseconds since 1970; lists are JSON text. */
 export type Value = string | number | null
 
 /**
@@ -23,11 +23,11 @@ export interface Transaction extends Queries {
   afterCommit(action: () => void): void
 }
 
-/** A query for one row by its key, and the function that maps it. */
+/** The query finds one row by its key, and the function maps it. */
 export interface RowQuery<Row, Mapped> {
-  /** A `SELECT` without its `WHERE`; one of its columns is called `id` and holds the key. */
+  /** This is a `SELECT` that has no `WHERE` yet; one of its columns is called `id` and holds the key. */
   select: string
-  /** The column that is compared, such as `sessions.id`. */
+  /** This column is compared, such as `sessions.id`. */
   key: string
   mapRow: (row: Row) => Mapped
 }
@@ -38,7 +38,7 @@ export interface RowQuery<Row, Mapped> {
  */
 export interface CachedRow<Mapped> {
   get(key: string): Mapped | undefined | Promise<Mapped | undefined>
-  /** The cached row if it is still current; never queries the database. */
+  /** Returns the cached row if it is still current; never queries the database. */
   peek(key: string): Mapped | undefined
   /** Call it in `afterCommit` after a change of the row with this key. */
   forget(key: string): void
@@ -48,23 +48,23 @@ export interface CachedRow<Mapped> {
   forgetAll(): void
 }
 
-/** The number of connections of a pool that are in use at the moment. */
+/** The load is the number of connections of a pool that are in use at the moment. */
 export interface PoolLoad {
   open: number
   idle: number
-  /** Operations that wait for a connection. */
+  /** So many operations wait for a connection. */
   waiting: number
 }
 
 export type Dialect = 'sqlite' | 'postgres'
 
 /**
- * A database. Every transient failure (unreachable, locked, full) is an `AppError` of code `unavailable`, a violated
- * uniqueness constraint is a `UniqueViolation`.
+ * Every transient failure of a database (unreachable, locked, full) is an `AppError` of code `unavailable`, and a
+ * violated uniqueness constraint is a `UniqueViolation`.
  */
 export interface Database extends Queries {
   readonly dialect: Dialect
-  /** An operation waits so long for the server; undefined where there is none. */
+  /** An operation waits so long for the server; it is undefined if there is none. */
   readonly timeoutMs?: number
   /**
    * Commits everything that `work` did, or nothing. Resolves when the commit is on disk. `work` must do nothing slow,
@@ -79,8 +79,8 @@ export interface Database extends Queries {
    */
   autocommit(afterCommit: (changes: number) => void): Pick<Queries, 'run'>
   /**
-   * Runs a single statement whose effect a crash may undo, and so waits for no disk. Resolves to the rows of its
-   * `RETURNING`.
+   * Runs a single statement whose effect a crash may undo, and which therefore waits for no disk. Resolves to the rows
+   * of its `RETURNING`.
    */
   runUnsynced<Row>(sql: string, ...values: Value[]): Promise<Row[]>
   /** Throws `unavailable` when the database cannot be read, or writes do not reach the disk. */
@@ -88,16 +88,16 @@ export interface Database extends Queries {
   /** Resolves when everything that can be read now is on disk. */
   waitUntilDurable(): Promise<void>
   cachedRow<Row extends { id: string }, Mapped>(query: RowQuery<Row, Mapped>): CachedRow<Mapped>
-  /** Writes a consistent copy to a new file while reads and writes go on; `invalid_request` on PostgreSQL. */
+  /** Writes a consistent copy to a new file while reads and writes go on; throws `invalid_request` on PostgreSQL. */
   backup(file: string): Promise<void>
-  /** The load of the pool; undefined where there is none. */
+  /** Returns the load of the pool; it is undefined if there is none. */
   poolLoad?(): PoolLoad
   close(): Promise<void>
 }
 
 /**
- * `moment (now)` for a `WITH`: the time that rows are judged by. It is the server's, the same for all replicas; where there
- * is none, that of this machine, which is the value.
+ * This is `moment (now)` for a `WITH`: the time that rows are judged by. It is the server's, the same for all replicas;
+ * if there is none, it is that of this machine, which is the value.
  */
 export const MOMENT = 'moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))'
 
@@ -105,7 +105,7 @@ export const MOMENT = 'moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS
 export const NO_TABLES = 'has no tables of svc: run `svc migrate`, or restore a backup'
 export const OTHER_TABLES = 'has tables of another version: run `svc migrate`'
 
-/** A row with this value exists already. `columns` as `table.column`. */
+/** A row with this value exists already. `columns` are written as `table.column`. */
 export class UniqueViolation extends Error {
   readonly columns: string[]
 

@@ -4,11 +4,11 @@ import { MOMENT, type Queries } from './database.ts'
 interface Lease {
   name: string
   holder: string
-  /** Its duration from now on. */
+  /** The lease lasts so long from now on. */
   forMs: number
-  /** The longest that any process may take it for. */
+  /** Any process may take it for this time at most. */
   longestMs: number
-  /** The time that counts where the database has no server. */
+  /** This time counts if the database has no server. */
   nowMs: number
 }
 

@@ -11,13 +11,13 @@ const LOCK_TIMEOUT_MS = 30_000
 
 interface Migration {
   name: string
-  /** The oldest migration that a program must know to work with the schema after this one. */
+  /** A program that knows this migration, or a later one, works with the schema after this one. */
   worksWith: string
   statements: string[]
 }
 
 /**
- * Every migration in order. `NAME.sql` is for both databases; where SQL does not allow that, `NAME.sqlite.sql` and
+ * Reads every migration in order. `NAME.sql` is for both databases; if SQL does not allow that, `NAME.sqlite.sql` and
  * `NAME.postgres.sql` take its place.
  */
 const readMigrations = (dialect: Dialect): Migration[] =>
@@ -41,7 +41,9 @@ const readMigration = (name: string, text: string, isTranslated: boolean): Migra
     .map((statement) => (isTranslated ? toSqlite(statement) : statement)),
 })
 
-/** Leaves out of a statement for PostgreSQL what SQLite does not know, and need not: it always compares bytes. */
+/**
+ * Leaves out of a statement for PostgreSQL the words that SQLite does not know, and need not: it always compares bytes.
+ */
 const toSqlite = (statement: string): string =>
   statement
     .replaceAll(' COLLATE "C"', '')
@@ -49,7 +51,7 @@ const toSqlite = (statement: string): string =>
     .replace(/ WITH \(fillfactor = \d+\)$/, '')
     .replace(/^CREATE TABLE [^]*\)$/, '$& WITHOUT ROWID')
 
-/** The first migration of the versions before 0.1.0. */
+/** This is the first migration of the versions before 0.1.0. */
 const UNRELEASED = '001-beginning'
 
 /** Throws `conflict` for a database of an unreleased version, whose schema no migration continues. */
@@ -63,7 +65,7 @@ const findApplied = async (db: Pick<Database, 'all'>): Promise<string[]> => {
   )
 }
 
-/** The SQLSTATE of a table that does not exist. */
+/** This is the SQLSTATE of a table that does not exist. */
 const UNDEFINED_TABLE = '42P01'
 
 /** A start that was killed early leaves a database without tables. */
@@ -80,10 +82,11 @@ const findAppliedIfAny = (db: Database): Promise<string[]> =>
   })
 
 /**
- * Brings the schema up to date, and resolves to the names of the applied migrations. Forward only. Each migration is
- * one transaction that records its own name first: of two processes that start together, the second waits and then has
- * nothing to do, and a kill leaves nothing half-done. Throws `unavailable` when a table stays in use for too long,
- * `conflict` when the schema is of an unreleased version, and `internal_error` when it is too new for this program.
+ * Brings the schema up to date, and resolves to the names of the applied migrations. It goes forward alone. Each
+ * migration is one transaction that records its own name first: if two processes start together, the second waits and
+ * then has nothing to do, and a kill leaves nothing half-done. Throws `unavailable` when a table stays in use for too
+ * long, `conflict` when the schema is of an unreleased version, and `internal_error` when it is too new for this
+ * program.
  */
 export const migrate = async (db: Database, clock: Clock): Promise<string[]> => {
   const known = readMigrations(db.dialect)
@@ -136,7 +139,7 @@ const apply = async (transaction: Queries, { name, worksWith, statements }: Migr
   )
 }
 
-/** SQLITE_FULL, and the SQLSTATE of the same. */
+/** SQLITE_FULL and this SQLSTATE say that the disk is full. */
 const FULL: readonly unknown[] = [13, '53100']
 
 /** No wait makes room on a disk. */

@@ -13,24 +13,24 @@ interface ValueOf {
 
 type TypeOf<Name extends TableName, Column extends ColumnOf<Name>> = (typeof TABLE_COLUMNS)[Name][Column] & ColumnType
 
-/** A row of a table as the database returns it. */
+/** The database returns a row of a table in this form. */
 export type TableRow<Name extends TableName> = {
   [Column in ColumnOf<Name>]: ValueOf[TypeOf<Name, Column>]
 }
 
-/** A row to insert: columns that may be null can be left out. */
+/** This is a row to insert: columns that may be null can be left out. */
 export type NewRow<Name extends TableName> = Partial<TableRow<Name>> & {
   [Column in ColumnOf<Name> as null extends TableRow<Name>[Column] ? never : Column]: TableRow<Name>[Column]
 }
 
-/** A row of any table, by column. */
+/** This is a row of any table, by column. */
 export type Row = Record<string, string | number | null>
 
 interface Inserting {
   run(sql: string, ...values: Row[string][]): Promise<number>
 }
 
-/** The columns of a table for a `SELECT`, in the order of the table, without those that are named. */
+/** Lists the columns of a table for a `SELECT`, in the order of the table, without those that are named. */
 export const columnsOf = <Name extends TableName>(name: Name, ...without: ColumnOf<Name>[]): string =>
   Object.keys(TABLE_COLUMNS[name])
     .filter((column) => !without.some((each) => each === column))

@@ -2,9 +2,9 @@ import type { Clock } from '../lib/time.ts'
 import type { Queries } from './database.ts'
 
 interface ServerClock {
-  /** The time of the database's server; where there is none, that of this machine. */
+  /** This is the time of the database's server; if there is none, that of this machine. */
   nowMs: number
-  /** The clock of this machine is ahead of the server's by so much at least; negative: behind. */
+  /** The clock of this machine is ahead of the server's by so much at least; it is behind if this is negative. */
   aheadMs: number
 }
 

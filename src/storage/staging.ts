@@ -8,10 +8,10 @@ const PRAGMAS = `
   CREATE TABLE records (number INTEGER PRIMARY KEY, record TEXT NOT NULL, id TEXT);
   CREATE TABLE keys (key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;`
 
-/** A key that two records have in common. */
+/** Two records have this key in common. */
 interface Repetition {
   key: string
-  /** The earlier record. */
+  /** This is the number of the earlier record. */
   number: number
 }
 
@@ -26,11 +26,11 @@ export interface Staging {
   add(number: number, record: string, keys: readonly string[]): Repetition[]
   has(key: string): boolean
   readonly count: number
-  /** Records in the order of their numbers. */
+  /** Returns records in the order of their numbers. */
   batches(size: number): Generator<Staged[]>
   /** Remembers the id that a record got. */
   setId(number: number, id: string): void
-  /** The remembered ids. */
+  /** Returns the remembered ids. */
   idBatches(size: number): Generator<string[]>
   close(): void
 }
@@ -51,7 +51,7 @@ export const openStaging = (): Staging => {
   const findIds = database.prepare(
     'SELECT number, id FROM records WHERE number > ? AND id IS NOT NULL ORDER BY number LIMIT ?',
   )
-  // One transaction without end: a commit for each record would write it to the disk at once.
+  // It is one transaction without end: a commit for each record would write it to the disk at once.
   database.exec('BEGIN')
   let count = 0
 

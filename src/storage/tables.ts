@@ -1,9 +1,10 @@
-/** The type of a column; with a `?`, it may be null. */
+/** This is the type of a column; a `?` says that it may be null. */
 export type ColumnType = 'text' | 'text?' | 'integer' | 'integer?'
 
 /**
- * Every table with its columns, the primary key first, in an order of tables that foreign keys allow. The rows of the
- * stores, the check of the schema and the copy between two databases follow from it. Migrations make the tables.
+ * The object has every table with its columns, the primary key first, in an order of tables that foreign keys allow.
+ * The rows of the stores, the check of the schema and the copy between two databases follow from it. Migrations make
+ * the tables.
  */
 export const TABLE_COLUMNS = {
   installation: { name: 'text', value: 'text' },
@@ -193,14 +194,14 @@ export const TABLE_COLUMNS = {
   },
 } as const satisfies Record<string, Record<string, ColumnType>>
 
-/** A table, for what treats all tables alike. */
+/** Code that treats all tables alike uses this. */
 export interface Table {
   name: string
-  /** All columns, the primary key first. */
+  /** These are all columns, the primary key first. */
   columns: readonly [string, ...string[]]
-  /** The columns that hold whole numbers; the others hold text. */
+  /** These columns hold whole numbers; the others hold text. */
   integerColumns: readonly string[]
-  /** The columns that may be null. */
+  /** These columns may be null. */
   optionalColumns: readonly string[]
 }
 

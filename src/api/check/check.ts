@@ -8,7 +8,9 @@ import { withReturnTo } from '../../http/return-to.ts'
 import { isForwarded, isPassedOn, isShownToPeople, readOriginalRequest } from './original-request.ts'
 import { userHeadersOf } from './user-headers.ts'
 
-/** `/auth/check` and `/auth/check/forward`: whether, and as whom, the sender of another request is signed in. */
+/**
+ * `/auth/check` and `/auth/check/forward` tell whether the sender of another request is signed in, and as which user.
+ */
 export const createCheck = (deps: Pick<Services, 'baseUrl' | 'frame' | 'homeUrl'>) => {
   const asksForRemote = createRemoteQuestion()
 
@@ -18,7 +20,7 @@ export const createCheck = (deps: Pick<Services, 'baseUrl' | 'frame' | 'homeUrl'
       return { status: 200, contentType: '', body: '', headers: userHeadersOf(session, remote) }
     },
 
-    /** Not signed in: a page leads to the login page and back, and a form was not sent. */
+    /** The sender is not signed in: a page leads to the login page and back, and a form was not sent. */
     refuse(context: RequestContext, error: AppError): HttpResponse {
       const { isPage, returnTo } = readOriginalRequest(context, deps)
       const login = withReturnTo(`${deps.baseUrl}/auth/login`, returnTo)

@@ -5,12 +5,14 @@ import { encodeBytes, parseReturnTo, type ReturnTargets } from '../../http/retur
 export const FORWARD_PATH = '/auth/check/forward'
 
 /**
- * What a proxy says about the request that it asks about. Any client can say the same: it decides nothing but where
- * this client is sent.
+ * A proxy says this about the request that it asks about. Any client can say the same: it decides nothing but the
+ * address to which this client is sent.
  */
 interface OriginalRequest {
   isPage: boolean
-  /** Path and query, percent-encoded, good as `return_to`; `/` where they are missing or not accepted. */
+  /**
+   * The path and query are percent-encoded, and good as `return_to`. This is `/` if they are missing or not accepted.
+   */
   returnTo: string
 }
 
@@ -24,16 +26,16 @@ export const readOriginalRequest = (context: RequestContext, targets: ReturnTarg
 }
 
 /**
- * Whether the proxy passes a whole response on, redirects included: it asks for that by `redirect=1`, or by its choice
- * of path. `invalid_request` for a query that cannot be read.
+ * Tells whether the proxy passes a whole response on, redirects included: it asks for that by `redirect=1`, or by its
+ * choice of path. Throws `invalid_request` for a query that cannot be read.
  */
 export const isPassedOn = (context: RequestContext): boolean =>
   isForwarded(context) || context.query.get('redirect') === '1'
 
-/** What follows the prefix is another request, whose query means nothing here. */
+/** Another request follows the prefix, and its query means nothing here. */
 export const isForwarded = ({ target }: RequestContext): boolean => target.startsWith(FORWARD_PATH)
 
-/** Whether a person sees the response: a browser navigates, and the proxy passes the response on. */
+/** Tells whether a person sees the response: a browser navigates, and the proxy passes the response on. */
 export const isShownToPeople = (context: RequestContext): boolean => {
   try {
     return isNavigation(context.headers) && isPassedOn(context)
@@ -53,21 +55,24 @@ const targetOfUrl = ({ 'x-original-url': url }: RequestContext['headers']): stri
 
 const textOf = (header: string | string[] | undefined): string => String(header ?? '')
 
-/** The headers of a request that tell whether it asks for a page. */
+/** These headers of a request tell whether it asks for a page. */
 interface AskingHeaders {
   'sec-fetch-mode'?: string | string[] | undefined
   accept?: string | undefined
 }
 
 /**
- * Whether a browser shows what it gets as a page: it says so itself (Fetch Metadata), or, where it does not,
- * it accepts HTML. A script of a page accepts anything, and says `cors` or `same-origin`.
+ * Tells whether a browser shows the response as a page: it says so itself (Fetch Metadata), or, if it does not, it
+ * accepts HTML. A script of a page accepts anything, and says `cors` or `same-origin`.
  */
 const isNavigation = ({ 'sec-fetch-mode': mode, accept = '' }: AskingHeaders): boolean =>
   mode ? mode === 'navigate' : accept.split(',').some(isHtml)
 
 const isHtml = (range: string): boolean => range.split(';', 1)[0]?.trim().toLowerCase() === 'text/html'
 
-/** Whether a request asks for a page, which the login page can lead back to; a form that is sent cannot be sent again. */
+/**
+ * Tells whether a request asks for a page, which the login page can lead back to; a form that is sent cannot be sent
+ * again.
+ */
 const isPageRequest = (method: string, headers: AskingHeaders): boolean =>
   (method === 'GET' || method === 'HEAD') && isNavigation(headers)

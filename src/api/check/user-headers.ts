@@ -1,9 +1,12 @@
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 
-/** Name, value, name, value. */
+/** The list alternates between names and values. */
 type Headers = readonly string[]
 
-/** The headers that tell an application who is signed in. `remote`: with those that other software knows already. */
+/**
+ * These headers tell an application which user is signed in. `remote` adds the headers that other software knows
+ * already.
+ */
 export const userHeadersOf = (session: AuthenticatedSession, remote: boolean): Headers => {
   const headers = ownHeadersOf(session)
   return remote ? [...headers, ...remoteHeadersOf(session)] : headers
@@ -36,7 +39,10 @@ const ownHeadersOf = onceForEach((session) => [
   amrOf(session),
 ])
 
-/** Beside the user as JSON: the session, as the claim `sid`, and what was proved, and when, in seconds since 1970. */
+/**
+ * These headers stand beside the user as JSON: the session, as the claim `sid`, and the proofs, and their time, in
+ * seconds since 1970.
+ */
 export const sessionHeadersOf = onceForEach((session) => [
   'x-svc-user-sid',
   session.sessionId,
@@ -59,13 +65,20 @@ const remoteHeadersOf = (session: AuthenticatedSession): Headers => [
   rolesOf(session),
 ]
 
-/** Never empty: some proxies pass the header of the client on where the response has none. No role is called `-`. */
+/**
+ * The text is never empty: some proxies pass the header of the client on if the response has none. No role is called
+ * `-`.
+ */
 const rolesOf = ({ roles }: AuthenticatedSession): string => toHeaderValue(roles.join(',')) || '-'
 
-/** Never empty, for the same reason. Of a session that began before svc kept it, it is not known. */
+/**
+ * The text is never empty, for the same reason. The proofs of a session that began before svc kept them are not known.
+ */
 const amrOf = ({ amr }: AuthenticatedSession): string => amr.join(',') || '-'
 
 const NOT_PLAIN = /[^\x20-\x24\x26-\x7e]+/g
 
-/** Printable ASCII, in which `%`, control characters and all other characters are percent-encoded UTF-8. */
+/**
+ * The result is printable ASCII, in which `%`, control characters and all other characters are percent-encoded UTF-8.
+ */
 const toHeaderValue = (text: string): string => text.toWellFormed().replaceAll(NOT_PLAIN, encodeURIComponent)

@@ -1,7 +1,6 @@
 import { failure, refTo, UNAVAILABLE } from '../schemas.ts'
 import type { Documentation, JsonRoute, ResponseHeader, Route } from '../../http/route.ts'
 
-/** A route whose documentation is there. */
 type DocumentedRoute = JsonRoute & { documentation: Documentation }
 
 type DocumentedResponse = Documentation['responses'][number]
@@ -43,7 +42,7 @@ const parametersOf = ({ path, method, guard, documentation }: DocumentedRoute) =
   ...(guard === 'api_key' && method === 'POST' ? [IDEMPOTENCY_KEY] : []),
 ]
 
-/** The failures that every route of the server API has. A handler's own description of a status comes before these. */
+/** Every route of the server API has these failures. A handler's own description of a status comes before these. */
 const failuresOf = ({ guard, documentation: { body } }: DocumentedRoute): Documentation['responses'] => {
   if (guard !== 'api_key') return {}
   return {
@@ -64,7 +63,7 @@ const UNDER_WAY = 'the first request with this Idempotency-Key is still under wa
 
 const isRepeated = (status: string): boolean => /^(?:2..|409|422)$/.test(status)
 
-/** What an `Idempotency-Key` adds to the responses of a `POST`. */
+/** An `Idempotency-Key` adds these responses to those of a `POST`. */
 const withIdempotency = (responses: Documentation['responses']): Documentation['responses'] => {
   const { 409: conflict = { description: '`conflict`', schema: refTo('Error') } } = responses
   const all: Documentation['responses'] = {

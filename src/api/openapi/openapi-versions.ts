@@ -8,10 +8,10 @@ interface Header {
   schema: Schema
 }
 
-/** What the document of one version of the API has beside its routes. */
+/** The document of one version of the API has this beside its routes. */
 export interface ApiDescription {
   description: string
-  /** Whether a route is one of this version. */
+  /** This tells whether a route is one of this version. */
   has: (route: Route) => boolean
   tags: Record<string, string>
   schemas: Record<string, Schema>

@@ -5,7 +5,7 @@ import { type Documentation, type Route } from '../../http/route.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 import { refTo } from '../schemas.ts'
 
-/** The version of the API, not of the program: it does not show attackers which release runs. */
+/** This is the version of the API, not of the program: it does not show attackers which release runs. */
 type ApiVersion = keyof typeof API_VERSIONS
 
 interface OpenApiDeps extends Pick<Services, 'baseUrl' | 'cookieTable'> {
@@ -13,7 +13,7 @@ interface OpenApiDeps extends Pick<Services, 'baseUrl' | 'cookieTable'> {
   routes: readonly Route[]
 }
 
-/** The OpenAPI 3.1 document of the JSON routes of one version. */
+/** Creates the OpenAPI 3.1 document of the JSON routes of one version. */
 const createOpenApi = async ({ version, routes, baseUrl, cookieTable }: OpenApiDeps): Promise<string> => {
   const { description, has, tags, schemas, headers, securitySchemes }: ApiDescription = API_VERSIONS[version]
   const paths: Record<string, Record<string, unknown>> = {}
@@ -34,11 +34,11 @@ const createOpenApi = async ({ version, routes, baseUrl, cookieTable }: OpenApiD
 
 interface GetOpenApiDeps extends Pick<Services, 'baseUrl' | 'cookieTable'> {
   version: ApiVersion
-  /** A function, since the route of this handler is itself in the table. */
+  /** It is a function, since the route of this handler is itself in the table. */
   listRoutes: () => readonly Route[]
 }
 
-/** `GET /auth/api/v1/openapi.json`, and that of the server API */
+/** Answers `GET /auth/api/v1/openapi.json`, and the same route of the server API. */
 export const createGetOpenApi = ({ listRoutes, ...deps }: GetOpenApiDeps) => {
   let document: string | undefined
   return {

@@ -5,7 +5,7 @@ import { type HttpResponse, json } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
 import { failure, refTo, UNAVAILABLE } from '../schemas.ts'
 
-/** `GET /auth/api/v1/user` (CONTRACT.md 4.1). */
+/** Answers `GET /auth/api/v1/user` (CONTRACT.md 4.1). */
 export const getUser = {
   documentation: {
     operationId: 'getUser',

@@ -3,7 +3,7 @@ import { type HttpResponse, json } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
 import { failure, refTo, UNAVAILABLE } from '../schemas.ts'
 
-/** `GET /auth/health` */
+/** Answers `GET /auth/health`. */
 export const getHealth = {
   documentation: {
     operationId: 'getHealth',
@@ -15,7 +15,7 @@ export const getHealth = {
   handle: (): HttpResponse => json(200, '{"status":"ok"}'),
 }
 
-/** `GET /auth/ready`; `unavailable` while the database is away or the service stops. */
+/** Answers `GET /auth/ready`; throws `unavailable` while the database is away or the service stops. */
 export const createGetReadiness = ({ requireReady }: Pick<Services, 'requireReady'>) => ({
   documentation: {
     operationId: 'getReadiness',
@@ -33,7 +33,7 @@ export const createGetReadiness = ({ requireReady }: Pick<Services, 'requireRead
   },
 })
 
-/** `GET /auth/.well-known/jwks.json` */
+/** Answers `GET /auth/.well-known/jwks.json`. */
 export const createGetJwkSet = ({ signingKeys }: Pick<Services, 'signingKeys'>) => ({
   documentation: {
     operationId: 'getJwkSet',

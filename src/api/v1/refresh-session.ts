@@ -7,7 +7,7 @@ import type { HttpResponse } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
 import { failure, UNAVAILABLE } from '../schemas.ts'
 
-/** `POST /auth/api/v1/sessions/refresh` (CONTRACT.md 3.2). */
+/** Answers `POST /auth/api/v1/sessions/refresh` (CONTRACT.md 3.2). */
 export const createRefreshSession = ({
   sessions,
   audiences,

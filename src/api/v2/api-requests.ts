@@ -22,7 +22,10 @@ export const createApiRequests = ({
 }: Pick<Services, 'apiKeys' | 'idempotency' | 'limits'>) => {
   const runOnce = createRunOnce(idempotency)
 
-  /** `rate_limited` after too many wrong keys from one network. A good key passes whatever others there have sent. */
+  /**
+   * Throws `rate_limited` after too many wrong keys from one network. A good key passes, even if other clients there
+   * have sent wrong ones.
+   */
   const requireKey = (context: IncomingRequest): Awaitable<AuthenticatedKey> => {
     if (context.countHeaders('authorization') > 1) throw unauthorized('The header Authorization came more than once.')
     const text = bearerOf(context.headers.authorization)
@@ -78,7 +81,7 @@ const refuseBrowser = ({ headers }: IncomingRequest): void => {
   throw new AppError('forbidden', message, { field: 'Origin' })
 }
 
-/** RFC 6750 section 2.1 */
+/** RFC 6750 section 2.1 defines the header. */
 const bearerOf = (header: string | undefined): string | undefined => /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
 const unauthorized = (message: string): AppError => new AppError('unauthorized', message)
@@ -89,7 +92,7 @@ const readIds = (route: KeyRoute, { path }: IncomingRequest): Record<string, str
   return Object.fromEntries(Object.entries(sent).map(([name, id]) => [name, id.toLowerCase()]))
 }
 
-/** All ids are UUIDs. What is no UUID may be anything, even a key, and goes no further than this. */
+/** All ids are UUIDs. A text that is no UUID may be anything, even a key, and goes no further than this. */
 const answerForNothing = ({ method }: KeyRoute): HttpResponse => {
   if (method === 'DELETE') return noContent
   throw new AppError('not_found', 'There is nothing with this id.')
@@ -101,7 +104,7 @@ const requireKnownQuery = ({ parameters = [] }: Documentation, { query }: Incomi
   for (const name of new Set(query.names)) {
     const parameter = known.find((it) => it.name === name)
     if (!parameter) throw unknownParameter(name, known)
-    // Refuses a repeated one.
+    // This refuses a repeated one.
     if (parameter.schema.type !== 'array') query.get(name)
   }
 }

@@ -4,7 +4,7 @@ const text = (description: string) => ({ type: 'string', description })
 const texts = (description: string) => ({ type: 'array', items: { type: 'string' }, description })
 const orNull = (description: string) => ({ type: ['string', 'null'], description })
 
-/** What the server API answers about what happened (CONTRACT.md 10.6). */
+/** The server API answers this about past events (CONTRACT.md 10.6). */
 export const AUDIT_SCHEMAS = {
   AuditEvent: {
     type: 'object',

@@ -19,7 +19,7 @@ type CreateLinkDeps = Pick<Services, 'directory' | 'accountLog' | 'baseUrl' | 'h
 
 const EVENTS = { reset: 'password_reset_request', invite: 'account_invite' } as const
 
-/** `POST /auth/api/v2/users/{id}/links` (CONTRACT.md 10.5). */
+/** Answers `POST /auth/api/v2/users/{id}/links` (CONTRACT.md 10.5). */
 const createCreateLink = ({ directory, accountLog, ...targets }: CreateLinkDeps) => {
   const requireReturnTo = (entered: string | undefined): string | undefined => {
     if (entered === undefined) return undefined
@@ -61,7 +61,7 @@ const createCreateLink = ({ directory, accountLog, ...targets }: CreateLinkDeps)
   }
 }
 
-/** `DELETE /auth/api/v2/users/{id}/second-factors` (CONTRACT.md 10.5): for a user who has lost them. */
+/** Answers `DELETE /auth/api/v2/users/{id}/second-factors` (CONTRACT.md 10.5), for a user who has lost them. */
 const createResetSecondFactors = ({ users, accountLog }: Pick<Services, 'users' | 'accountLog'>) => ({
   documentation: {
     operationId: 'resetSecondFactors',
@@ -85,7 +85,7 @@ const createResetSecondFactors = ({ users, accountLog }: Pick<Services, 'users' 
   async handle(context: RequestContext): Promise<HttpResponse> {
     const { id = '' } = context.parameters
     const passkeys = readPasskeys(context)
-    // As for every DELETE: what is not there is gone.
+    // Every DELETE does the same: a resource that is not there is gone.
     if (!(await users.find(id))) return noContent
     await users.resetSecondFactors(id, { passkeys }, context)
     accountLog.record(context, { event: 'second_factor_reset', userId: id })
@@ -99,7 +99,7 @@ const readPasskeys = ({ query }: RequestContext): boolean => {
   throw new AppError('invalid_request', 'The query parameter "passkeys" must be true or false.', { field: 'passkeys' })
 }
 
-/** The routes of the server API about how users sign in. */
+/** These routes of the server API are about how users sign in. */
 export const createCredentialRoutes = (deps: CreateLinkDeps & Pick<Services, 'users'>) => ({
   createLink: createCreateLink(deps),
   resetSecondFactors: createResetSecondFactors(deps),

@@ -12,7 +12,7 @@ type Handle = (keep: Keep<Response>) => Promise<Kept<Response>>
 
 /**
  * Runs the handler of a `POST`, once for all requests with the same `Idempotency-Key`: the response to the first is
- * stored in the transaction of its effect, and repeated. Without the header, every request runs.
+ * stored in the transaction of its effect, and repeated. If the header is missing, every request runs.
  */
 export const createRunOnce =
   (idempotency: Idempotency) =>
@@ -38,7 +38,7 @@ export const createRunOnce =
     }
   }
 
-/** The one place that marks a response as kept. */
+/** This is the one place that marks a response as kept. */
 const asKept = (response: Response): Kept<Response> => response as Kept<Response>
 
 /** Node joins a repeated header with a comma and a space, which is no visible character. */
@@ -54,7 +54,7 @@ const readIdempotencyKey = (header: string | string[] | undefined): string | und
   )
 }
 
-/** What of an error is kept: the request id of its repetition is another one. */
+/** This part of an error is kept: the request id of its repetition is another one. */
 type KeptError = Pick<AppError, 'message'> & { field?: string | undefined }
 
 const CODES = { 409: 'conflict', 422: 'unprocessable' } as const

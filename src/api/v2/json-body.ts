@@ -2,20 +2,19 @@ import { AppError } from '../../lib/errors.ts'
 import type { Schema } from '../../http/route.ts'
 import { type JsonObject, shownName } from '../../http/body/json.ts'
 
-/** A member of a body. */
 interface JsonField<Value> {
   schema: Schema
   isRequired: boolean
-  /** `expected` says what would be accepted: `must be a text`. */
+  /** `expected` says which values would be accepted: `must be a text`. */
   expected: string
-  /** Undefined for a value that is not accepted. */
+  /** It returns undefined for a value that is not accepted. */
   read: (value: unknown) => Value | undefined
 }
 
-/** The body that a route takes: how it is read, and how the OpenAPI document describes it. */
+/** A route takes this body: it says how the body is read, and how the OpenAPI document describes it. */
 export interface JsonBody<Values> {
   schema: Schema
-  /** `unprocessable`, with the field, for a member that is unknown, missing or of another type. */
+  /** Throws `unprocessable`, with the field, for a member that is unknown, missing or of another type. */
   read: (body: JsonObject) => Values
 }
 
@@ -60,11 +59,11 @@ const unknown = (sent: string, known: string[]): AppError => {
   return refusal(name, `There is no field ${JSON.stringify(name)} here; there are ${known.join(', ')}.`)
 }
 
-/** A text without halves of characters, which no database can store. */
+/** Reads a text that has no halves of characters, which no database can store. */
 const readText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.isWellFormed() ? value : undefined
 
-/** A text. The rules of the domain say which ones are accepted. */
+/** The field takes a text. The rules of the domain say which ones are accepted. */
 export const text = (schema: Schema = {}): JsonField<string> => ({
   schema: { type: 'string', ...schema },
   isRequired: true,
@@ -72,7 +71,6 @@ export const text = (schema: Schema = {}): JsonField<string> => ({
   read: readText,
 })
 
-/** `true` or `false`. */
 export const flag = (schema: Schema = {}): JsonField<boolean> => ({
   schema: { type: 'boolean', ...schema },
   isRequired: true,
@@ -80,7 +78,6 @@ export const flag = (schema: Schema = {}): JsonField<boolean> => ({
   read: (value) => (typeof value === 'boolean' ? value : undefined),
 })
 
-/** A list of texts. */
 export const textList = (schema: Schema = {}): JsonField<string[]> => ({
   schema: { type: 'array', items: { type: 'string' }, ...schema },
   isRequired: true,
@@ -92,7 +89,6 @@ export const textList = (schema: Schema = {}): JsonField<string[]> => ({
   },
 })
 
-/** One of several texts. */
 export const choice = <const Choice extends string>(...choices: Choice[]): JsonField<Choice> => ({
   schema: { type: 'string', enum: choices },
   isRequired: true,
@@ -100,7 +96,7 @@ export const choice = <const Choice extends string>(...choices: Choice[]): JsonF
   read: (value) => choices.find((it) => it === value),
 })
 
-/** A field that may be left out; it is then undefined. */
+/** The field may be left out; it is then undefined. */
 export const optional = <Value>(field: JsonField<Value>): JsonField<Value | undefined> => ({
   ...field,
   isRequired: false,

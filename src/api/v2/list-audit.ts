@@ -12,7 +12,7 @@ import { failure } from '../schemas.ts'
 import { createQueryReader, limitParameter, parameter, readLimit, TIME_EXPECTED } from './list-query.ts'
 import { refToV2 } from './schemas.ts'
 
-/** `GET /auth/api/v2/audit` (CONTRACT.md 10.6). */
+/** Answers `GET /auth/api/v2/audit` (CONTRACT.md 10.6). */
 export const createListAudit = ({ audit }: Pick<Services, 'audit'>) => ({
   documentation: {
     operationId: 'listAuditEvents',

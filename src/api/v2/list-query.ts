@@ -12,7 +12,7 @@ export const TIME_EXPECTED = 'a time such as 2026-11-22T20:15:00Z; + is %2B in a
 export const refusal = (field: string, expected: string): AppError =>
   new AppError('invalid_request', `The query parameter "${field}" must be ${expected}.`, { field })
 
-/** Reads parameters of a query; `invalid_request` with the field for a value that is not accepted. */
+/** Reads parameters of a query; throws `invalid_request`, with the field, for a value that is not accepted. */
 export const createQueryReader =
   (query: Fields) =>
   <Value>(name: string, parse: (text: string) => Value | undefined, expected: string): Value | undefined => {
@@ -23,7 +23,7 @@ export const createQueryReader =
     return value
   }
 
-/** How much a page of a list holds. */
+/** Reads the size of a page of a list. */
 export const readLimit = (query: Fields): number =>
   createQueryReader(query)('limit', parseLimit, `a number from 1 to ${MAX_LIMIT}`) ?? DEFAULT_LIMIT
 

@@ -6,7 +6,7 @@ const TIME = { type: 'string', format: 'date-time', description: 'UTC, with mill
 
 const { required, properties } = SCHEMAS.User
 
-/** What the server API answers about users (CONTRACT.md 10.5). */
+/** The server API answers this about users (CONTRACT.md 10.5). */
 const USER_SCHEMAS = {
   User: {
     type: 'object',
@@ -70,7 +70,7 @@ const USER_SCHEMAS = {
   },
 } satisfies Record<string, Schema>
 
-/** The bodies of the responses of the server API, by name, like those of `api/schemas.ts`. */
+/** These are the bodies of the responses of the server API, by name, in the form of `api/schemas.ts`. */
 export const SCHEMAS_V2 = {
   Error: {
     type: 'object',
@@ -120,5 +120,5 @@ export const SCHEMAS_V2 = {
   },
 } satisfies Record<string, Schema>
 
-/** A reference to one of the schemas. */
+/** Refers to one of the schemas. */
 export const refToV2 = (name: keyof typeof SCHEMAS_V2): Schema => ({ $ref: `#/components/schemas/${name}` })

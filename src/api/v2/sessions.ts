@@ -8,7 +8,7 @@ import { refToV2 } from './schemas.ts'
 import { toTimestamp } from '../../lib/time.ts'
 import type { Session } from '../../sessions/sessions.ts'
 
-/** The routes of the server API about sessions (CONTRACT.md 10.3). */
+/** CONTRACT.md 10.3 describes these routes. */
 export const createSessionRoutes = ({
   sessions,
   users,
@@ -70,7 +70,7 @@ export const createSessionRoutes = ({
 
 const ALL = Number.MAX_SAFE_INTEGER
 
-/** `GET /auth/api/v2/sessions/{id}` (CONTRACT.md 10.3): for connections that outlive their request. */
+/** Answers `GET /auth/api/v2/sessions/{id}` (CONTRACT.md 10.3), for connections that outlive their request. */
 const createFindSession = ({ sessions }: Pick<Services, 'sessions'>) => ({
   documentation: {
     operationId: 'findSession',
@@ -89,7 +89,7 @@ const createFindSession = ({ sessions }: Pick<Services, 'sessions'>) => ({
   },
 })
 
-/** A session as the server API shows it. */
+/** Shows a session in the form of the server API. */
 const toSessionJson = (session: Session) => ({
   id: session.id,
   user_id: session.userId,

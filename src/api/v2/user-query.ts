@@ -9,7 +9,10 @@ import { createQueryReader, limitParameter, parameter, readLimit, refusal, TIME_
 const MAX_IDS = 100
 const MAX_SEARCH = 254
 
-/** Reads the query of `GET /auth/api/v2/users`; `invalid_request` with the field for a value that is not accepted. */
+/**
+ * Reads the query of `GET /auth/api/v2/users`; throws `invalid_request`, with the field, for a value that is not
+ * accepted.
+ */
 export const readUserQuery = (query: Fields): PageRequest => {
   const read = createQueryReader(query)
   return {

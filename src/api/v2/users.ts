@@ -26,7 +26,7 @@ const NEW_USER = jsonBody({
 
 type CreateUserDeps = Pick<Services, 'directory' | 'accountLog'>
 
-/** `POST /auth/api/v2/users` (CONTRACT.md 10.5). */
+/** Answers `POST /auth/api/v2/users` (CONTRACT.md 10.5). */
 const createCreateUser = ({ directory, accountLog }: CreateUserDeps) => ({
   documentation: {
     operationId: 'createUser',
@@ -54,7 +54,7 @@ const createCreateUser = ({ directory, accountLog }: CreateUserDeps) => ({
   },
 })
 
-/** `GET /auth/api/v2/users/{id}` (CONTRACT.md 10.5). */
+/** Answers `GET /auth/api/v2/users/{id}` (CONTRACT.md 10.5). */
 const createFindUser = ({ directory }: Pick<Services, 'directory'>) => ({
   documentation: {
     operationId: 'findUser',
@@ -73,7 +73,7 @@ const createFindUser = ({ directory }: Pick<Services, 'directory'>) => ({
   },
 })
 
-/** `DELETE /auth/api/v2/users/{id}` (CONTRACT.md 10.5). */
+/** Answers `DELETE /auth/api/v2/users/{id}` (CONTRACT.md 10.5). */
 const createDeleteUser = ({ users, accountLog }: Pick<Services, 'users' | 'accountLog'>) => ({
   documentation: {
     operationId: 'deleteUser',
@@ -89,7 +89,7 @@ const createDeleteUser = ({ users, accountLog }: Pick<Services, 'users' | 'accou
   },
 })
 
-/** `GET /auth/api/v2/users` (CONTRACT.md 10.5). */
+/** Answers `GET /auth/api/v2/users` (CONTRACT.md 10.5). */
 const createListUsers = ({ directory }: Pick<Services, 'directory'>) => ({
   documentation: {
     operationId: 'listUsers',
@@ -126,7 +126,7 @@ const CHANGES = jsonBody({
 
 type ChangeUserDeps = Pick<Services, 'directory' | 'accountLog'>
 
-/** `PATCH /auth/api/v2/users/{id}` (CONTRACT.md 10.5). */
+/** Answers `PATCH /auth/api/v2/users/{id}` (CONTRACT.md 10.5). */
 const createChangeUser = ({ directory, accountLog }: ChangeUserDeps) => ({
   documentation: {
     operationId: 'changeUser',
@@ -152,7 +152,7 @@ const createChangeUser = ({ directory, accountLog }: ChangeUserDeps) => ({
   },
 })
 
-/** The same events as for the same changes by command. */
+/** These are the same events as for the same changes by command. */
 const eventsOf = (changed: UserChange[], disabled: boolean): AccountEventName[] => {
   const events: Record<UserChange, AccountEventName> = {
     email: 'email_change',
@@ -166,7 +166,7 @@ const eventsOf = (changed: UserChange[], disabled: boolean): AccountEventName[] 
   return told.map((each) => events[each])
 }
 
-/** A user of the server API (CONTRACT.md 10.5). */
+/** CONTRACT.md 10.5 describes the user of the server API. */
 const directoryUserToJson = (user: DirectoryUser) => ({
   id: user.id,
   email: user.email,
@@ -188,7 +188,7 @@ const directoryUserToJson = (user: DirectoryUser) => ({
   passkeys: user.passkeys,
 })
 
-/** The routes of the server API about users (CONTRACT.md 10.5). */
+/** CONTRACT.md 10.5 describes these routes. */
 export const createUserRoutes = (deps: Pick<Services, 'accountLog' | 'directory' | 'users'>) => ({
   list: createListUsers(deps),
   create: createCreateUser(deps),

@@ -6,26 +6,24 @@ import { linkTexts } from './link-texts.ts'
 import { noticeTexts } from './notice-texts.ts'
 import { messageTexts as texts, type NoticeWords, type ServiceFacts, type Words } from './texts.ts'
 
-/** The settings that give the messages of a service their look and their links. */
+/** These settings give the messages of a service their look and their links. */
 export interface MessageBranding {
   appName: string
-  /** `#rrggbb` */
+  /** It has the form `#rrggbb`. */
   accentColor: string
-  /** An origin, without a path. */
+  /** This is an origin, without a path. */
   baseUrl: string
-  /** An https or mailto address. */
+  /** This is an https or mailto address. */
   supportUrl?: string | undefined
-  /** Whether accounts can have passwords. */
+  /** This tells whether accounts can have passwords. */
   passwords: boolean
 }
 
-/** A label and its value. */
 type Fact = readonly [label: string, value: string]
 
-/** A part of a message. */
 export type Block =
   | { kind: 'paragraph'; text: string }
-  /** Shown as a button, and as an address below it. */
+  /** It is shown as a button, and as an address below it. */
   | { kind: 'link'; label: string; url: string; life: string | undefined }
   | { kind: 'facts'; facts: readonly Fact[] }
 
@@ -35,7 +33,7 @@ interface Help {
   url: string
 }
 
-/** The content of a message in the order of reading, the same for its plain text and its HTML. */
+/** The content of a message is in the order of reading, the same for its plain text and its HTML. */
 export interface MessageContent {
   subject: string
   appName: string
@@ -49,7 +47,7 @@ type EndingName = keyof typeof texts.endings
 
 const isNotice = (message: Message): message is NoticeMessage => message.kind in noticeTexts
 
-/** Whether a message goes to the owner of the account that it is about; the others can be caused by strangers. */
+/** Tells whether a message goes to the owner of the account that it is about; strangers can cause the others. */
 const isAboutOwnAccount = (message: Message): message is NoticeMessage | MessageOf<'undo'> =>
   isNotice(message) || message.kind === 'undo'
 
@@ -76,7 +74,7 @@ const wordsOf = (message: Message, service: ServiceFacts): Words => {
   return { ...words(message, service), ...texts.endings[endingOf(message)](service) }
 }
 
-/** The pages of the service to which messages without a link of their own lead. */
+/** Messages that have no link of their own lead to these pages of the service. */
 const PAGES: Partial<Record<EndingName, string>> = {
   account: '/auth/account',
   own_password: '/auth/password/forgot',
@@ -85,7 +83,7 @@ const PAGES: Partial<Record<EndingName, string>> = {
   wrong_codes: '/auth/password/forgot',
 }
 
-/** Finds the address to which the button of a message leads, and its end; undefined where it has none. */
+/** Finds the address to which the button of a message leads, and its end; returns undefined if it has none. */
 const destinationOf = (message: Message): { url: string; expiresAtMs?: number } | undefined => {
   if ('url' in message)
     return { url: message.url, ...('expiresAtMs' in message && { expiresAtMs: message.expiresAtMs }) }
@@ -94,7 +92,7 @@ const destinationOf = (message: Message): { url: string; expiresAtMs?: number } 
   return url === undefined ? undefined : { url }
 }
 
-/** "22 November 2026 at 16:53 UTC" */
+/** Writes a time as "22 November 2026 at 16:53 UTC". */
 const momentText = (atMs: number): string =>
   texts.inUtc(
     new Intl.DateTimeFormat(texts.locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(atMs),

@@ -4,7 +4,6 @@ import { createTheme, type Palette } from '../../lib/theme.ts'
 import type { Block, MessageContent } from './content.ts'
 import { messageTexts as texts } from './texts.ts'
 
-/** The colours of each class, as declarations. */
 interface MessageColours {
   page: string
   card: string
@@ -48,10 +47,10 @@ const messageColours = (accentColor: string): { light: MessageColours; darkCss: 
 const FONT = 'font-family:-apple-system,BlinkMacSystemFont,Segoe UI,Roboto,Helvetica,Arial,sans-serif'
 const TEXT = `margin:0 0 16px;${FONT};font-size:16px;line-height:24px`
 const SMALL = `margin:0 0 16px;${FONT};font-size:14px;line-height:20px`
-/** Long addresses break wherever they must, so that no message is wider than the screen. */
+/** Long addresses break at any place if they must, so that no message is wider than the screen. */
 const BREAK = 'overflow-wrap:anywhere;word-break:break-word'
 
-/** A table, since all mail programs lay tables out alike. Screen readers pass over the cells. */
+/** Makes a table, since all mail programs lay tables out alike. Screen readers pass over the cells. */
 const table = (style: string, rows: HtmlFragment | HtmlFragment[]): HtmlFragment =>
   html`<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="border-collapse:separate;${style}">${rows}</table>
 `
@@ -92,8 +91,8 @@ ${help.lead} <a class="link" href="${help.url}" style="${light.link};${BREAK}">$
   }</p>`
 
 /**
- * The HTML of a message. It loads nothing, and is read without its stylesheet as well. The language stands in the body,
- * too, since mail programs drop what is around it; Outlook takes a button's padding from the cell.
+ * Makes the HTML of a message. It loads nothing, and can be read if its stylesheet is dropped. The language stands in
+ * the body, too, since mail programs drop the elements around it; Outlook takes a button's padding from the cell.
  */
 export const htmlPart = (content: MessageContent, accentColor: string): string => {
   const { light, darkCss } = messageColours(accentColor)

@@ -29,7 +29,7 @@ type LinkTexts = {
   [Kind in LinkKind]: (message: MessageOf<Kind>, service: ServiceFacts) => Words
 }
 
-/** The words of the messages that bring a link, or the answer that there is none. */
+/** These are the words of the messages that bring a link, or the answer that there is none. */
 export const linkTexts: LinkTexts = {
   reset: ({ by }, { app, passwords }) => ({
     subject: passwords ? `Choose a new password for ${app}` : `Get back into your ${app} account`,

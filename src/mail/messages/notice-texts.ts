@@ -48,7 +48,6 @@ type NoticeTexts = {
   [Kind in Notice['kind']]: (message: MessageOf<Kind>, service: ServiceFacts) => NoticeWords
 }
 
-/** The words of the messages about events of an account. */
 export const noticeTexts: NoticeTexts = {
   email_changed: ({ oldEmail, newEmail }, { app }) => ({
     ...titles(app, (of) => `Your ${of}email address was changed`),

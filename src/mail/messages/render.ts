@@ -2,7 +2,7 @@ import type { Message } from '../message.ts'
 import { type Block, contentOf, type MessageBranding, type MessageContent } from './content.ts'
 import { htmlPart } from './html-part.ts'
 
-/** A message as it is sent. The subject is one line without control characters. */
+/** A message is sent in this form. The subject is one line without control characters. */
 export interface RenderedMessage {
   subject: string
   text: string
@@ -33,7 +33,7 @@ const blockText = (block: Block): string => {
   return block.life === undefined ? link : `${link}\n\n${wrap(block.life)}`
 }
 
-/** The plain text of a message. Its paragraphs have lines of at most 72 characters, but for longer words. */
+/** Makes the plain text of a message. Its paragraphs have lines of at most 72 characters, but for longer words. */
 const textPart = ({ heading, blocks, sentBy, help }: MessageContent): string =>
   [
     wrap(heading),

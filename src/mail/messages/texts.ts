@@ -1,29 +1,27 @@
-/** The parts of the service's settings that the texts depend on. */
+/** The texts depend on these parts of the service's settings. */
 export interface ServiceFacts {
-  /** The name of the application. */
   app: string
-  /** Whether accounts can have passwords. */
+  /** This tells whether accounts can have passwords. */
   passwords: boolean
 }
 
-/** The words of a notice without its ending, which depends on what the user can do about it. */
+/** These are the words of a notice without its ending, which depends on what the user can do about it. */
 export interface NoticeWords {
   subject: string
   heading: string
-  /** Paragraphs: who did what. */
+  /** These paragraphs say who did what. */
   what: readonly string[]
 }
 
 interface EndingWords {
-  /** The button's label. */
+  /** This is the button's label. */
   button?: string
-  /** Paragraphs: what to do, and what happens to those who ignore the message. */
+  /** These paragraphs say what to do, and what happens to those who ignore the message. */
   advice: readonly string[]
-  /** How long the link is good, if not until the time of the message. */
+  /** This says how long the link is good, if not until the time of the message. */
   life?: string
 }
 
-/** The words of a message, without its links and facts. */
 export type Words = NoticeWords & EndingWords
 
 /** The subject names the application, and the heading does not. */
@@ -36,16 +34,16 @@ export const NOTHING_TO_DO = 'If it was you, you have nothing to do.'
 
 const unexpected = (app: string): string => `If you did not expect this, ask the people who run ${app}.`
 
-/** The effect of the buttons that stop an attacker. */
+/** The text names the effect of the buttons that stop an attacker. */
 export const lockOut = (passwords: boolean): string =>
   passwords ? 'logs out everyone, and lets you choose a new password' : 'logs out everyone'
 
-/** The texts that messages share. Those of each kind are in link-texts.ts and notice-texts.ts. */
+/** Messages share these texts. The texts of each kind are in link-texts.ts and notice-texts.ts. */
 export const messageTexts = {
   lang: 'en',
-  /** The format of dates and times. */
+  /** This is the format of dates and times. */
   locale: 'en-GB',
-  /** The endings of notices. */
+  /** These are the endings of notices. */
   endings: {
     not_me: ({ passwords }: ServiceFacts): EndingWords => ({
       button: 'This wasn’t me',

@@ -5,7 +5,7 @@ import { explain, explainTimeout, SmtpError } from './smtp-error.ts'
 /** Hands messages over, one after the other, over a connection that is kept between them. */
 export interface SmtpClient {
   /**
-   * One attempt: connects where there is no connection, authenticates, and sends. Rejects with an `SmtpError`, after
+   * Makes one attempt: connects if there is no connection, authenticates, and sends. Rejects with an `SmtpError`, after
    * the time limit at the latest.
    */
   send(message: Envelope, signal?: AbortSignal): Promise<void>
@@ -18,7 +18,7 @@ export interface SmtpClient {
 /** Many servers end a connection after a hundred messages. */
 const MESSAGES_PER_CONNECTION = 50
 
-/** How long a server may take to answer the goodbye. */
+/** A server may take this time to answer the goodbye. */
 const GOODBYE_MS = 1000
 
 export const createSmtpClient = (deps: SmtpConnectionDeps): SmtpClient => {
@@ -33,7 +33,7 @@ export const createSmtpClient = (deps: SmtpConnectionDeps): SmtpClient => {
     connection.destroy()
   }
 
-  /** Whether the kept connection still takes a message: its server may have ended it in the meantime. */
+  /** Tells whether the kept connection still takes a message: its server may have ended it in the meantime. */
   const isUsable = async (connection: SmtpConnection): Promise<boolean> => {
     if (messagesSent >= MESSAGES_PER_CONNECTION) return false
     return connection.reset().then(

@@ -4,23 +4,23 @@ import type Conversation from 'nodemailer/lib/smtp-connection'
 import type { Circumstances } from './smtp-error.ts'
 import type { SmtpServer } from '../mail-settings.ts'
 
-/** A message as it goes over the wire. */
+/** A message goes over the wire in this form. */
 export interface Envelope {
   from: string
   to: string
-  /** Headers and body, with CRLF. */
+  /** It has headers and body, and its lines end with CRLF. */
   source: Buffer
 }
 
 export interface SmtpConnectionDeps {
   server: SmtpServer
-  /** The name that svc gives itself; undefined: nodemailer chooses one. */
+  /** svc gives itself this name; if it is undefined, nodemailer chooses one. */
   clientName: string | undefined
-  /** Time limit of an attempt, from the name lookup to the reply to the message. */
+  /** This is the time limit of an attempt, from the name lookup to the reply to the message. */
   timeoutMs: number
 }
 
-/** One connection to the SMTP server. Its methods reject with whatever went wrong, and know no time limit. */
+/** The methods of one connection to the SMTP server reject with the error that occurred, and know no time limit. */
 export interface SmtpConnection {
   /** Looks the name up, connects, and authenticates. */
   open(): Promise<void>
@@ -29,7 +29,7 @@ export interface SmtpConnection {
   reset(): Promise<void>
   /** Says goodbye, and resolves when the server has answered. */
   quit(): Promise<void>
-  /** Destroys the socket, whatever state it is in. */
+  /** Destroys the socket in any state. */
   destroy(): void
   circumstances(): Circumstances
 }
@@ -39,18 +39,18 @@ type Done = (error?: Error | null) => void
 const answered = (start: (done: Done) => void): Promise<void> =>
   new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())))
 
-/** Loaded with the first message: a service without mail needs neither. */
+/** They are loaded with the first message: a service that sends no mail needs neither. */
 const net = () => process.getBuiltinModule('node:net')
 const tls = () => process.getBuiltinModule('node:tls')
 
 /** An address cannot be a server name (RFC 6066 section 3). */
 const serverName = (host: string): { servername?: string } => (isIP(host) === 0 ? { servername: host } : {})
 
-/** Begins to connect, with TLS where the URL is smtps. Emits `error`, or what `readyEvent` names. */
+/** Begins to connect, with TLS if the URL is smtps. Emits `error`, or the event that `readyEvent` names. */
 const openSocket = ({ host, port, tls: mode }: SmtpServer): Socket =>
   mode === 'implicit' ? tls().connect({ host, port, ...serverName(host) }) : net().connect({ host, port })
 
-/** The event of a socket that is ready for SMTP: a TLS socket once its certificate was checked. */
+/** Names the event of a socket that is ready for SMTP: a TLS socket once its certificate was checked. */
 const readyEvent = ({ tls: mode }: SmtpServer): string => (mode === 'implicit' ? 'secureConnect' : 'connect')
 
 export const createSmtpConnection = ({ server: smtp, clientName, timeoutMs }: SmtpConnectionDeps): SmtpConnection => {
@@ -68,7 +68,7 @@ export const createSmtpConnection = ({ server: smtp, clientName, timeoutMs }: Sm
     return talk ? orBroken(answered((done) => start(talk, done))) : Promise.reject(new Error('not connected'))
   }
 
-  /** The library, its timeouts no shorter than the time limit, which is kept elsewhere. */
+  /** Loads the library. Its timeouts are no shorter than the time limit, which is kept elsewhere. */
   const begin = async (connection: Socket): Promise<Conversation> => {
     const { default: SmtpConversation } = await import('nodemailer/lib/smtp-connection')
     const { host, port, tls } = smtp

@@ -1,4 +1,4 @@
-/** The steps of a delivery, in order. `name` looks the host up; `message` is everything from DATA on. */
+/** The steps of a delivery are in order. `name` looks the host up; `message` is everything from DATA on. */
 export type SmtpStep =
   | 'name'
   | 'connection'
@@ -12,14 +12,13 @@ export type SmtpStep =
 
 interface Facts {
   step: SmtpStep
-  /** The problem, for people. */
+  /** This is the problem, for people. */
   text: string
-  /** The code of the server's reply. */
   code?: number | undefined
   cause?: unknown
 }
 
-/** Why a message was not accepted. */
+/** The error says why a message was not accepted. */
 export class SmtpError extends Error {
   readonly step: SmtpStep
   readonly code: number | undefined
@@ -31,29 +30,31 @@ export class SmtpError extends Error {
     this.code = code
   }
 
-  /** RFC 5321 section 4.2.1: a reply of 5xx is final. Everything else may be over soon, a failed connection too. */
+  /**
+   * RFC 5321 section 4.2.1 says that a reply of 5xx is final. Everything else may be over soon, a failed connection
+   * too.
+   */
   get isPermanent(): boolean {
     return this.code !== undefined && this.code >= 500
   }
 }
 
-/** The facts that errors of nodemailer and of sockets carry beside their message. */
+/** Errors of nodemailer and of sockets carry these facts beside their message. */
 interface ErrorFacts extends Error {
   code?: string
-  /** The code that nodemailer has replaced with its own. */
+  /** nodemailer has replaced this code with its own. */
   originalCode?: string
-  /** The command that was answered. */
+  /** The server answered this command. */
   command?: string
   response?: string
   responseCode?: number
 }
 
-/** The state of the connection when it failed. */
 export interface Circumstances {
-  /** `host:port`. */
+  /** It has the form `host:port`. */
   server: string
   phase: 'connecting' | 'greeting' | 'authentication' | 'message'
-  /** Whether the server has said anything. */
+  /** This tells whether the server has said anything. */
   hasGreeted: boolean
   timeoutMs: number
 }

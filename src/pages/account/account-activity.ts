@@ -4,29 +4,29 @@ import { texts } from '../site/texts.ts'
 import { agoOf } from '../site/time-text.ts'
 import type { Section } from './account-section.ts'
 
-/** Something that happened to the account of a user, as the account page tells of it. */
+/** The account page shows an event of a user's account in this form. */
 export interface ActivityView {
-  /** The name of the record (docs/audit.md). */
+  /** This is the name of the record (docs/audit.md). */
   type: string
   atMs: number
   by: 'user' | 'operator' | 'service'
-  /** Undefined where the user did not do it, or it is not known. */
+  /** It is undefined if the user did not do it, or if it is not known. */
   userAgent: string | undefined
   address: string | undefined
-  /** `password`, `passkey`, `code`, `recovery_code`, `link`, `invitation`, or the label of a provider. */
+  /** This is `password`, `passkey`, `code`, `recovery_code`, `link`, `invitation`, or the label of a provider. */
   method: string | undefined
-  /** Why a proof was refused. */
+  /** This says why a proof was refused. */
   reason: string | undefined
-  /** How many of the same; 1 for most. */
+  /** This counts equal events; it is 1 for most. */
   count: number
-  /** Whether it is the session of the request. */
+  /** This tells whether it is the session of the request. */
   isCurrent: boolean
 }
 
 interface Shown {
   nowMs: number
   activity: readonly ActivityView[]
-  /** The section where the password is changed or set; undefined where there are none. */
+  /** This is the section where the password is changed or set; it is undefined if users have no passwords. */
   passwordSection: Section | undefined
   appName: string
 }
@@ -42,7 +42,7 @@ const row = (activity: ActivityView, { nowMs, appName }: Shown): HtmlFragment =>
 </li>
 `
 
-/** Where a user goes who finds something that they have not done. */
+/** This leads a user who finds an event that they did not cause. */
 const notMe = ({ passwordSection }: Shown): HtmlFragment => html`<details>
 <summary class="second">${activityTexts.notMe}</summary>
 <div class="ways-in">
@@ -59,7 +59,7 @@ const list = (shown: Shown): HtmlFragment => html`<ul class="sessions">
 ${shown.activity.map((activity) => row(activity, shown))}</ul>
 ${notMe(shown)}`
 
-/** What happened to the account lately, and what to do about it. */
+/** The section shows the latest events of the account, and what the user can do about them. */
 export const activitySection = (shown: Shown): Section => ({
   id: 'activity',
   title: activityTexts.title,
@@ -69,7 +69,7 @@ export const activitySection = (shown: Shown): Section => ({
 
 type Facts = Pick<ActivityView, 'method' | 'reason' | 'count'>
 
-/** How the user logged in, or a provider by its label. */
+/** These texts say how the user logged in; a provider is shown by its label. */
 const HOW: Record<string, string> = {
   password: 'with the password',
   passkey: 'with a passkey',
@@ -94,7 +94,7 @@ const times = (text: string, count: number): string => (count > 1 ? `${text}, ${
 
 const provider = ({ method }: Facts): string => method ?? 'A provider'
 
-/** What happened, by the name of its record. */
+/** These texts say what happened, by the name of its record. */
 const happened: Record<string, string | ((facts: Facts) => string)> = {
   'login.succeeded': (facts) => `Logged in ${how(facts)}`,
   'login.failed': (facts) => times(wrong(facts), facts.count),
@@ -135,10 +135,9 @@ const happened: Record<string, string | ((facts: Facts) => string)> = {
   'user.roles_changed': 'Roles changed',
 }
 
-/** The types of records that users are told of. Of all else they see nothing. */
+/** These are the types of records that users see. They see nothing of the others. */
 export const shownActivity: readonly string[] = Object.keys(happened)
 
-/** The texts of "Recent activity". */
 const activityTexts = {
   title: 'Recent activity',
   about: 'What happened to your account lately. If something was not you, act at once.',

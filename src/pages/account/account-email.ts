@@ -39,13 +39,15 @@ const change = (view: AccountView, focus: Focus, { appName, support }: Layout): 
     : confirmLink('email-section', accountEmailTexts.confirmFirst)
 }
 
-/** Whether the address is confirmed. Without mail nobody can confirm it, and nothing is said of it. */
+/**
+ * Says whether the address is confirmed. While no mail is sent, nobody can confirm it, and the page says nothing of it.
+ */
 const state = ({ isVerified, mailIsOn }: AccountView['email']): HtmlFragment | false => {
   if (isVerified) return html` <span class="badge">${accountEmailTexts.confirmed}</span>`
   return mailIsOn && html` <span class="about">${accountEmailTexts.notConfirmed}</span>`
 }
 
-/** The message that confirms the address, once more. */
+/** This button sends the message that confirms the address once more. */
 const sendAgain = (csrfToken: string): HtmlFragment =>
   html`<form method="post" action="/auth/account/email/verify">
 ${csrfInput(csrfToken)}
@@ -54,14 +56,12 @@ ${csrfInput(csrfToken)}
 </form>
 `
 
-/** The body of the section about the email. */
 export const accountEmail = (view: AccountView, focus: Focus, layout: Layout): HtmlFragment => {
   const { csrfToken, user, email } = view
   return html`<p><b>${user.email}</b>${state(email)}</p>
 ${email.canConfirm && sendAgain(csrfToken)}${email.requested !== undefined && waiting(csrfToken, email.requested)}${change(view, focus, layout)}`
 }
 
-/** The texts of the account page about the email address. */
 const accountEmailTexts = {
   confirmed: 'Confirmed',
   notConfirmed: 'Not confirmed',
@@ -76,6 +76,6 @@ const accountEmailTexts = {
   newEmailHint: 'We send a link there. Your address changes once you open it.',
   changeButton: 'Change email address',
   confirmFirst: 'Confirm it’s you to change your email address',
-  /** While no mail is sent. */
+  /** This is shown while no mail is sent. */
   withoutMail: (appName: string): string => `To change your email address, ask whoever runs ${appName}.`,
 } as const

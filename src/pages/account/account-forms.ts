@@ -4,7 +4,6 @@ import type { Layout } from '../site/layout.ts'
 import { texts } from '../site/texts.ts'
 import type { AccountView, Focus } from './account-view.ts'
 
-/** The form that changes the username. */
 export const usernameForm = (
   csrfToken: string,
   username: NonNullable<AccountView['username']>,
@@ -29,7 +28,6 @@ const newPasswordField = ({ password }: AccountView, focus: Focus, { passwordMin
     minLength: passwordMinLength,
   })
 
-/** The form that changes an existing password. */
 export const passwordForm = (view: AccountView, focus: Focus, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/account/password" novalidate>
 ${csrfInput(view.csrfToken)}
@@ -46,7 +44,6 @@ ${newPasswordField(view, focus, layout)}
 <button class="second">${texts.changePasswordButton}</button>
 </form>`
 
-/** The form that sets a first password. */
 export const firstPasswordForm = (view: AccountView, focus: Focus, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/account/password" novalidate>
 ${csrfInput(view.csrfToken)}
@@ -67,7 +64,7 @@ ${field({
 })}`
 
 /**
- * The form that deletes the account. It is collapsed at first: password managers fill in the password, and one
+ * Makes the form that deletes the account. It is collapsed at first: password managers fill in the password, and one
  * accidental click must not delete the account.
  */
 export const deletionForm = ({ csrfToken, deletion, signIn }: AccountView, focus: Focus): HtmlFragment =>

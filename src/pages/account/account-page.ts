@@ -23,7 +23,9 @@ ${csrfInput(csrfToken)}<span>${user.email}</span>
 </form>
 </header>`
 
-/** Undefined if the user has a password to ask for; otherwise whether the session is recent enough to do without. */
+/**
+ * Tells whether the session is recent enough to do without a password; undefined if the user has a password to ask for.
+ */
 const recentAuthenticationOf = ({ signIn }: AccountView): boolean | undefined =>
   signIn && !signIn.hasPassword ? signIn.isRecentlyAuthenticated : undefined
 
@@ -92,7 +94,7 @@ const deletionSection = (view: AccountView, focus: Focus): Section => {
   return { id: 'delete-account', title: texts.deleteAccount, about: texts.deleteAccountAbout, body }
 }
 
-/** All sections, in the order of the page. */
+/** Makes all sections, in the order of the page. */
 const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIconUrl: string): Section[] => {
   const waysIn = waysInSection(view, passwordIconUrl)
   const isFirst = isReview(view)
@@ -111,7 +113,7 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIco
   ].filter((one) => one !== undefined && one !== false)
 }
 
-/** The account page: what the account is, and the forms to change it. */
+/** Creates the account page, which shows the account and the forms that change it. */
 export const createAccountPage =
   (layout: Layout, passwordIconUrl: string) =>
   (view: AccountView): string => {
@@ -140,13 +142,12 @@ ${sections.map((one) => section(one === place ? { ...one, message } : one))}</di
 /** After a password change, users should check which providers are connected to their account. */
 const isReview = ({ done, signIn }: AccountView): boolean => done === 'password' && Boolean(signIn?.linked.length)
 
-/** What was done. */
 const noticeOf = (view: AccountView): HtmlFragment | undefined => {
   const text = isReview(view) ? texts.doneButConnected : view.done && accountDone[view.done].text
   return notice(text)
 }
 
-/** Where the page says what was done, or what is wrong; undefined: at its top. */
+/** Finds the section that says what was done, or what is wrong; if it is undefined, the top of the page says so. */
 const messageSectionOf = (view: AccountView, sections: readonly Section[]): Section | undefined => {
   const at = isReview(view) ? 'ways-in' : ((view.done && accountDone[view.done].section) ?? view.at)
   return sections.find(({ id }) => id === at || (id === 'set-password' && at === 'change-password'))

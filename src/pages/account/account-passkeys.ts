@@ -16,7 +16,7 @@ interface Shown {
 
 const ACTION = '/auth/account/passkeys'
 
-/** The new name is named in the ID, since there is one such field for each passkey. */
+/** The ID of the field contains the ID of the passkey, since there is one such field for each passkey. */
 const nameForm = ({ id, name }: PasskeyView, { csrfToken, refusedPasskeyName: refused }: Shown): HtmlFragment => {
   const own = refused?.id === id ? refused : undefined
   return html`<details${own !== undefined && html` open`}>
@@ -76,11 +76,11 @@ const gate = (): HtmlFragment => html`<div class="gate">
 <a class="second" href="${confirmHref('passkeys')}">${commonTexts.confirm}</a>
 </div>`
 
-/** The line above the sections that offers a first passkey. */
+/** This line above the sections offers a first passkey. */
 export const passkeyOffer = (passkeys: PasskeysView | undefined): HtmlFragment | undefined =>
   passkeys?.isOffered ? html`<p class="about">${texts.offer} <a href="#passkeys">${texts.add}</a></p>` : undefined
 
-/** The passkeys of the account: what they are, which there are, and what can be done with them. */
+/** The section lists the passkeys of the account, explains them, and has the forms that change them. */
 export const passkeysSection = (shown: Shown): HtmlFragment => {
   const { csrfToken, passkeys } = shown
   const { list, accepted } = passkeys

@@ -2,13 +2,13 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { SectionId } from '../site/account-done.ts'
 import { texts } from '../site/texts.ts'
 
-/** One subject of the page. Its ID is the target of the link above the sections. */
+/** The ID of a section is the target of the link above the sections. */
 export interface Section {
   id: SectionId
   title: string
   about?: string | undefined
   body: HtmlFragment
-  /** What was done here, or what is wrong. */
+  /** This says what was done here, or what is wrong. */
   message?: HtmlFragment | undefined
 }
 
@@ -24,7 +24,7 @@ ${body}
 </section>
 `
 
-/** The links above the sections. */
+/** Makes the links above the sections. */
 export const contents = (
   sections: readonly Section[],
 ): HtmlFragment => html`<nav class="ways" aria-label="${texts.onThisPage}">

@@ -8,7 +8,7 @@ import { texts } from '../site/texts.ts'
 import { agoOf, dayOf, momentOf } from '../site/time-text.ts'
 import type { AccountView, SecondFactorSectionView, SessionView, SignInView } from './account-view.ts'
 
-/** Re-authentication, and back to the section. */
+/** The link leads to re-authentication, and from there back to the section. */
 export const confirmHref = (section: SectionId): string =>
   `/auth/account/confirm?return_to=${encodeURIComponent(`/auth/account#${section}`)}`
 
@@ -59,7 +59,7 @@ const list = ({ hasPassword, isRecentlyAuthenticated, linked }: SignInView, pass
   html`<ul class="sessions logins">
 ${hasPassword !== undefined && passwordRow(hasPassword, passwordIconUrl)}${linked.map((one) => linkedRow(one, isRecentlyAuthenticated))}</ul>`
 
-/** The ways to sign in: one form with a button to disconnect each provider, and buttons to connect the others. */
+/** The section has one form with a button to disconnect each provider, and buttons to connect the others. */
 export const signInSection = (csrfToken: string, signIn: SignInView, passwordIconUrl: string): HtmlFragment => {
   const { isRecentlyAuthenticated, linked, linkable } = signIn
   const isRemovable = linked.some(({ removable }) => removable)
@@ -89,7 +89,6 @@ ${csrfInput(csrfToken)}
 <button class="second" name="forget_trusted" value="1">${words.forgetTrusted}</button>
 </form>`
 
-/** The body of the section about codes of an app and recovery codes. */
 export const accountSecondFactor = (view: SecondFactorSectionView): HtmlFragment => {
   const { hasApp, recoveryCodes } = view
   return html`${
@@ -121,7 +120,7 @@ ${session.current ? undefined : endButton(session, device)}
 `
 }
 
-/** The list of sessions: one form with a button for each session. */
+/** The section is one form with a button for each session. */
 export const sessionsSection = ({ csrfToken, sessions, moreSessions, nowMs }: AccountView): HtmlFragment =>
   html`<form method="post" action="/auth/account/sessions">
 ${csrfInput(csrfToken)}

@@ -8,7 +8,7 @@ import { passkeyButton } from '../site/passkey-button.ts'
 import { type ProviderView, accountLinks, acrInput, intentInput, orLine, providerButtons } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
 
-/** What the page was asked for, which each form sends back. */
+/** Each form sends back what the page was asked for. */
 const stepUpInputs = (returnTo: string | undefined, acr: string | undefined): HtmlFragment =>
   html`${returnToInput(returnTo)}${acrInput(acr)}`
 
@@ -63,7 +63,10 @@ const aboutOf = ({ returnTo, setsUpNext }: ReauthenticationView, { appName }: La
   return returnTo === undefined || returnTo.startsWith('/auth/') ? texts.confirmAbout : stepUpTexts.aboutSite(appName)
 }
 
-/** The page for re-authentication: before a change that could lock the user out, and where the application asks for it. */
+/**
+ * Creates the page for re-authentication. Users see it before a change that could lock them out, and when the
+ * application asks for it.
+ */
 export const createReauthenticationPage =
   (layout: Layout) =>
   (view: ReauthenticationView): string => {
@@ -85,7 +88,7 @@ ${hasPassword && html`${passwordForm(view)}${lostCode(view, layout)}${forgotLink
     })
   }
 
-/** The page where an application asks for more than one factor, and the settings allow only one. */
+/** Creates the page that is shown if an application asks for more than one factor, and the settings allow only one. */
 export const createStepUpImpossiblePage = (layout: Layout) => (): string =>
   layout.panel({
     title: stepUpTexts.impossible,
@@ -98,30 +101,28 @@ export const createStepUpImpossiblePage = (layout: Layout) => (): string =>
 </div>`,
   })
 
-/** A signed-in user re-authenticates. */
 export interface ReauthenticationView {
   csrfToken: string
   problem?: FormProblem | undefined
   email: string
   hasPassword: boolean
-  /** The providers that are connected to the account. */
+  /** These providers are connected to the account. */
   providers: readonly ProviderView[]
   hasPasskeys: boolean
-  /** What is asked for together with the password. */
+  /** This is asked for together with the password. */
   code: TakenCodes | undefined
-  /** As it was typed, where it was not looked at. */
+  /** This is the code as it was typed, if it was not checked. */
   codeValue?: string | undefined
-  /** What the address of the page asks for. */
+  /** The address of the page asks for this. */
   returnTo: string | undefined
   acr: string | undefined
-  /** Where the user goes afterwards. */
+  /** The user goes there afterwards. */
   target: string
-  /** Whether the user sets up a second factor afterwards. */
+  /** This tells whether the user sets up a second factor afterwards. */
   setsUpNext: boolean
   errors: CodeErrors & { password?: FieldProblem | undefined }
 }
 
-/** The texts of the page on which a user authenticates again, and of those around it. */
 const stepUpTexts = {
   aboutSite: (appName: string): string => `${appName} wants to be sure that it’s you. Log in once more to go on.`,
   setsUpNext:

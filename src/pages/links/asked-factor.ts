@@ -16,15 +16,14 @@ import {
 } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
 
-/** The second factor that the page of a link asks for. */
 export interface AskedFactorView {
-  /** Of an authenticator app. */
+  /** The app of the account gives these codes. */
   codes: boolean
   recoveryCodes: boolean
   passkeys: boolean
 }
 
-/** What the form of a link got wrong. */
+/** These are the errors in the form of a link. */
 export type LinkFormErrors = CodeErrors & { password?: FieldProblem | undefined }
 
 interface AskingForm {
@@ -33,13 +32,13 @@ interface AskingForm {
   errors: LinkFormErrors
 }
 
-/** Whether the page needs the script of passkeys. */
+/** Tells whether the page needs the script of passkeys. */
 export const usesPasskeys = (layout: Layout, { factor, providers }: Pick<EntryForm, 'factor' | 'providers'>): boolean =>
   layout.passkeys && (providers !== undefined || (factor?.passkeys ?? false))
 
 const takesCode = ({ codes, recoveryCodes }: AskedFactorView): boolean => codes || recoveryCodes
 
-/** Which field of the form is wrong, if one is. */
+/** Finds the field of the form that is wrong, if one is. */
 export const wrongFieldOf = ({ errors }: Pick<AskingForm, 'errors'>): FieldProblem | undefined =>
   errors.password ?? codeProblemOf(errors)
 
@@ -51,7 +50,7 @@ const takenBy = ({ codes, recoveryCodes }: AskedFactorView): TakenCodes => {
 const askedCode = (factor: AskedFactorView, { errors }: AskingForm): HtmlFragment =>
   codeEntry({ takes: takenBy(factor), errors, focused: !errors.password && Boolean(codeProblemOf(errors)) })
 
-/** What is wrong with a passkey, where no field stands above its button. */
+/** Says what is wrong with a passkey, if no field stands above its button. */
 const passkeyProblem = ({ errors }: AskingForm): HtmlFragment | undefined => {
   const problem = codeProblemOf(errors)
   return typeof problem === 'string'
@@ -60,8 +59,8 @@ const passkeyProblem = ({ errors }: AskingForm): HtmlFragment | undefined => {
 }
 
 /**
- * The end of the form of a link: the second factor that it asks for, and its buttons. Where passkeys are all that there
- * is, their button is the only one.
+ * Makes the end of the form of a link: the second factor that it asks for, and its buttons. If there are passkeys and
+ * nothing else, their button is the single one.
  */
 export const formEnd = (layout: Layout, form: AskingForm, buttons: HtmlFragment | undefined): HtmlFragment => {
   const { factor, csrfToken } = form
@@ -88,8 +87,8 @@ ${passkey}
 type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }
 
 /**
- * The same on the page of a link where users have no passwords: the buttons to add a passkey and of the providers, with
- * what is asked for in the same form.
+ * Makes the same for the page of a link if users have no passwords: one form has the buttons to add a passkey and of
+ * the providers, and the fields that it asks for.
  */
 export const entryForm = (layout: Layout, form: EntryForm, entry: EntryLink) => {
   const { csrfToken, factor, providers = [] } = form
@@ -112,7 +111,7 @@ ${providers.map(providerSubmit)}</div>`
 </form>`
 }
 
-/** A new passkey, with which the user logs in at once. */
+/** The button adds a new passkey, which logs the user in at once. */
 const passkeyEntry = (
   { csrfToken }: Pick<AskingForm, 'csrfToken'>,
   link: EntryLink,
@@ -131,11 +130,10 @@ const providerSubmit = ({ name, label, iconUrl }: ProviderView): HtmlFragment =>
   html`<button class="second" formaction="${providerPath(name)}">${providerIcon(label, iconUrl)}${texts.continueWith(label)}</button>
 `
 
-/** The texts where the page of a link asks for a second factor. */
 const askedFactorTexts = {
   about: 'Your mail alone does not get into this account, so we ask for more:',
   saveByPasskey: 'Use a passkey, and save',
-  /** Where users have no passwords, and the account has no recovery codes. */
+  /** This is shown if users have no passwords, and the account has no recovery codes. */
   passkeyAlone: 'Your account has a passkey: log in with it. Then choose on your account page what else gets you in.',
   lost: (appName: string): string => `Lost all of that? Ask whoever runs ${appName}.`,
 } as const

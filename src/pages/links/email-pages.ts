@@ -37,7 +37,7 @@ const toLogin = (email: string): HtmlFragment =>
 <a class="first" href="${entryHref('/auth/login', undefined, email)}">${texts.logIn}</a>
 </div>`
 
-/** The page of a link that confirms a new address. Anybody may have asked for it, so it names the account. */
+/** Creates the page of a link that confirms a new address. Anybody may have asked for it, so it names the account. */
 export const createNewEmailPage =
   (layout: Layout) =>
   (view: NewEmailView): string => {
@@ -54,7 +54,7 @@ ${missing === 'login' ? toLogin(email) : confirmForm(view)}`,
     })
   }
 
-/** The page of a link to an address that another account has by now. */
+/** This page is shown if another account has taken the address by now. */
 export const createNewEmailTakenPage =
   (layout: Layout) =>
   ({ email, newEmail }: Pick<NewEmailView, 'email' | 'newEmail'>): string =>
@@ -67,7 +67,7 @@ export const createNewEmailTakenPage =
 </div>`,
     })
 
-/** The page after that. It signs nobody in: who opens the link may be anybody who reads that mail. */
+/** This page comes after that. It signs nobody in: anybody who reads that mail may open the link. */
 export const createNewEmailConfirmedPage =
   (layout: Layout) =>
   (newEmail: string): string =>
@@ -97,8 +97,8 @@ const endsOf = ({ providers }: UndoEmailView): readonly string[] =>
   providers === undefined ? emailTexts.undoEnds : [...emailTexts.undoEnds.slice(0, -1), emailTexts.undoConnects]
 
 /**
- * The page of a link that undoes a change of address. It names the address that the account has afterwards, and asks for
- * a new password or, where there are no passwords, for a provider.
+ * Creates the page of a link that undoes a change of address. It names the address that the account has afterwards, and
+ * asks for a new password or, if there are no passwords, for a provider.
  */
 export const createUndoEmailPage =
   (layout: Layout) =>
@@ -121,7 +121,7 @@ ${providers === undefined ? passwordForm(layout, view) : entryForm(layout, view,
     })
   }
 
-/** The page in its place while the account is disabled. */
+/** This page takes its place while the account is disabled. */
 export const createUndoWaitsPage =
   (layout: Layout) =>
   ({ email, expiresAtMs }: UndoWaitsView): string =>
@@ -133,47 +133,44 @@ export const createUndoWaitsPage =
 <p>${layout.support.text(emailTexts.undoWaitsAdvice(layout.appName))}</p>`,
     })
 
-/** A link that confirms a new address. */
 export interface NewEmailView extends FormView {
   token: string
-  /** The address of the account. */
+  /** This is the address of the account. */
   email: string
   newEmail: string
-  /** What a press lacks in this browser, which is not the one that asked: a login, where the account has no password. */
+  /** A press in this browser, which did not ask for the link, needs this: a login if the account has no password. */
   missing: 'password' | 'login' | undefined
   errors: { password?: FieldProblem | undefined }
 }
 
-/** A link that undoes a change of address, while the account is disabled. */
+/** This is a link that undoes a change of address, while the account is disabled. */
 export interface UndoWaitsView {
-  /** The address that the account has afterwards. */
+  /** The account has this address afterwards. */
   email: string
   expiresAtMs: number
 }
 
-/** A link that undoes a change of address. */
 export interface UndoEmailView extends FormView {
   token: string
-  /** The address that the account has afterwards. */
+  /** The account has this address afterwards. */
   email: string
-  /** The one that was asked for. */
+  /** This is the address that was asked for. */
   newEmail: string
-  /** Of another account that is signed in in this browser. */
+  /** This is the address of another account that is signed in in this browser. */
   otherEmail: string | undefined
-  /** One of these is connected to the account, where the service accepts no passwords. */
+  /** One of these is connected to the account, if the service accepts no passwords. */
   providers: readonly ProviderView[] | undefined
   factor?: AskedFactorView | undefined
   errors: LinkFormErrors
 }
 
-/** The texts of the pages of links that change an email address, or undo the change. */
 const emailTexts = {
   confirm: 'Confirm your new email address',
   confirmFor: 'The account',
   confirmChanges: 'changes its email address to',
   confirmNotYours: 'If this account is not yours, close this page: nothing changes then.',
   confirmButton: 'Use the new address',
-  /** In another browser than the one that asked for the change. */
+  /** This is shown in another browser than the one that asked for the change. */
   confirmByPassword:
     'You have opened the link in another browser than the one that asked for it. To confirm, enter the password of this account.',
   confirmByLogin:
@@ -197,7 +194,7 @@ const emailTexts = {
     'Whatever was connected to the account since the change was asked for is disconnected.',
     'Your new password replaces the old one, which someone else may know.',
   ],
-  /** In place of the last one, where users have no passwords. */
+  /** This replaces the last text if users have no passwords. */
   undoConnects: 'What you choose here gets you in from now on.',
   undoLeaves: 'You are logged in here with another account, which this logs out:',
   undoButton: 'Undo the change and log in',

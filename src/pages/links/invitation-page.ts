@@ -7,16 +7,18 @@ import { passkeyTexts } from '../site/passkey-texts.ts'
 import { type ProviderView, entryInputs, orLine, providerButtons } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
 
-/** An invitation that can be accepted. */
 export interface InvitationView extends FormView {
   token: string
-  /** The address that was invited. */
+  /** This is the address that was invited. */
   email: string
-  /** Of another account that is signed in in this browser. */
+  /** This is the address of another account that is signed in in this browser. */
   otherEmail: string | undefined
-  /** That of the account, or as typed. Undefined where usernames are made, and not asked for. */
+  /**
+   * This is the username of the account, or the text that was typed. It is undefined if svc makes the usernames, and
+   * asks for none.
+   */
   username: string | undefined
-  /** Whether there is a form with a password, and not the providers alone. */
+  /** This tells whether there is a form with a password, and not the providers alone. */
   byPassword: boolean
   providers: readonly ProviderView[]
   errors: { password?: FieldProblem | undefined; username?: FieldProblem | undefined }
@@ -53,11 +55,11 @@ const providerForms = (
 ): HtmlFragment | undefined => {
   const hiddenInputs = entryInputs({ purpose: 'invite', token })
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
-  // A line above the first of the other ways.
+  // The line stands above the first of the other ways.
   return buttons && html`${byPassword !== passkeys && orLine()}${buttons}`
 }
 
-/** "To log in from now on, choose a password, add a passkey or continue with a provider ..." */
+/** The sentence begins "To log in from now on, choose a password, add a passkey or continue with a provider ...". */
 const waysIn = ({ byPassword, providers }: InvitationView, { passkeys }: Layout): string => {
   const { from, password, passkey, provider, or } = invitationTexts
   const ways = [byPassword && password, passkeys && passkey, providers.length > 0 && provider].filter(
@@ -77,7 +79,7 @@ const passkeyWay = ({ csrfToken, token, byPassword, providers }: InvitationView)
     hasOthers: byPassword || providers.length > 0,
   })}`
 
-/** The page of an invitation: it names the address, and the user chooses how they log in from now on. */
+/** Creates the page of an invitation: it names the address, and the user chooses how they log in from now on. */
 export const createInvitationPage =
   (layout: Layout) =>
   (view: InvitationView): string => {
@@ -96,11 +98,10 @@ ${byPassword && passwordForm(view, layout)}${layout.passkeys && passkeyWay(view)
     })
   }
 
-/** The texts of the page of an invitation. */
 const invitationTexts = {
   title: (appName: string): string => `Join ${appName}`,
   invited: (appName: string): string => `You are invited to ${appName}. The email address of your account is`,
-  /** Before the ways, of which the last one follows `or`. */
+  /** This comes before the ways; `or` comes before the last one. */
   from: 'To log in from now on,',
   password: 'choose a password',
   passkey: 'add a passkey',

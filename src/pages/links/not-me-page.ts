@@ -5,17 +5,17 @@ import { chosenPassword, csrfInput, formProblem, ownerInput, tokenInput } from '
 import type { Layout } from '../site/layout.ts'
 import { type AskedFactorView, type LinkFormErrors, formEnd, usesPasskeys, wrongFieldOf } from './asked-factor.ts'
 
-/** "This wasn't me": what a user was told of, and did not do. */
+/** This is the page behind "This wasn't me": a user was told of something that they did not do. */
 export interface NotMeView extends FormView {
   token: string
-  /** The address of the account. */
+  /** This is the address of the account. */
   email: string
   purpose: NotMeCause
-  /** The label of the provider that was connected, where it is about one. */
+  /** This is the label of the provider that was connected, if the message is about one. */
   provider: string
-  /** Whether a new password is chosen here. Without one, the user goes on to another page. */
+  /** This tells whether a new password is chosen here. If not, the user goes on to another page. */
   setsPassword: boolean
-  /** Of another account that is signed in in this browser. */
+  /** This is the address of another account that is signed in in this browser. */
   otherEmail: string | undefined
   factor?: AskedFactorView | undefined
   errors: LinkFormErrors
@@ -30,7 +30,7 @@ const passwordField = ({ passwordMinLength }: Layout, { email, errors }: NotMeVi
   html`${ownerInput(email)}
 ${chosenPassword({ problem: errors.password, focused: Boolean(errors.password), minLength: passwordMinLength })}`
 
-/** The page behind "This wasn't me". It names the account and what happened above the button. */
+/** The page behind "This wasn't me" names the account and what happened above the button. */
 export const createNotMePage =
   (layout: Layout) =>
   (view: NotMeView): string => {
@@ -61,11 +61,10 @@ ${formEnd(layout, view, html`<button class="first">${button}</button>`)}
     })
   }
 
-/** The texts of the page behind "This wasn't me". */
 const notMeTexts = {
   title: 'Was this not you?',
   account: 'This is about the account',
-  /** What the user was told of, by the purpose of the link. */
+  /** These texts say what the user was told of, by the purpose of the link. */
   happened: {
     not_me: (provider: string): string => `${provider} was connected to it, and can log in to it since then.`,
     not_my_browser: (): string => 'Someone logged in to it in a browser where nobody had logged in to it before.',
@@ -73,7 +72,7 @@ const notMeTexts = {
     not_my_second_factor: (): string => 'An authenticator app was set up for it, and logging in takes its codes.',
   },
   about: 'If it was not you, we make your account safe now:',
-  /** What goes. */
+  /** These texts say what the button removes. */
   removes: {
     not_me: (provider: string): string => `${provider} is disconnected.`,
     not_my_browser: undefined,
@@ -84,9 +83,9 @@ const notMeTexts = {
   endsSessions: 'Every device is logged out.',
   setsPassword: 'Your new password replaces the old one, which someone else may know.',
   leaves: 'You are logged in here with another account, which this logs out:',
-  /** Where the account has no password. */
+  /** This is shown if the account has no password. */
   asksPassword: 'You choose a new password on the next page.',
-  /** Where users have no passwords. */
+  /** This is shown if users have no passwords. */
   asksProvider: 'You choose what you log in with on the next page.',
   button: 'This wasn’t me',
   buttonWithPassword: 'This wasn’t me: save and log in',

@@ -8,10 +8,10 @@ import { type LinkedView, accountLinks, providerIcon } from '../site/providers.t
 import { texts } from '../site/texts.ts'
 import { dayOf } from '../site/time-text.ts'
 
-/** What else gets into an account whose password was just reset. */
+/** These are the other ways into an account whose password was just reset. */
 export interface OtherWaysInView {
   csrfToken: string
-  /** Where the user goes on to. */
+  /** The user goes on to this address. */
   returnTo: string
   linked: readonly LinkedView[]
   passkeys: readonly Pick<PasskeyView, 'id' | 'name' | 'addedAtMs' | 'removable'>[]
@@ -54,8 +54,8 @@ ${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
 `
 
 /**
- * The page after a reset: what else gets into the account, with a button to remove each. Who had the old password may
- * have connected something.
+ * Creates the page after a reset. It shows the other ways into the account, with a button to remove each: a person who
+ * had the old password may have connected one.
  */
 export const createOtherWaysInPage = (layout: Layout) => {
   const words = resetTextsOf(layout)

@@ -14,15 +14,14 @@ import {
   wrongFieldOf,
 } from './asked-factor.ts'
 
-/** The page on which a user asks for a link to a new password. */
 export interface ForgotPasswordView extends FormView {
   returnTo: string | undefined
-  /** As typed, or as carried from the login page. */
+  /** This was typed, or carried from the login page. */
   email: string
   errors: { email?: FieldProblem | undefined }
 }
 
-/** The page on which a user asks for a link to a new password. */
+/** Creates the page on which a user asks for a link to a new password. */
 export const createForgotPasswordPage = (layout: Layout) => {
   const words = resetTextsOf(layout)
   return ({ csrfToken, returnTo, email, errors, problem }: ForgotPasswordView): string =>
@@ -49,7 +48,7 @@ ${field({
     })
 }
 
-/** What follows, the same whether or not there is an account. */
+/** This page follows. It is the same whether or not there is an account. */
 export const createLinkSentPage = (layout: Layout): (() => string) => {
   const words = resetTextsOf(layout)
   const page = layout.panel({
@@ -62,7 +61,7 @@ export const createLinkSentPage = (layout: Layout): (() => string) => {
   return () => page
 }
 
-/** The same page while no mail is sent: whom to ask. */
+/** This replaces the page while no mail is sent: it says whom to ask. */
 export const createForgotWithoutMailPage = (layout: Layout): (() => string) => {
   const words = resetTextsOf(layout)
   const page = layout.panel({
@@ -73,14 +72,13 @@ export const createForgotWithoutMailPage = (layout: Layout): (() => string) => {
   return () => page
 }
 
-/** A new password by a link. */
 export interface ResetPasswordView extends FormView {
   token: string
-  /** The address of the account. */
+  /** This is the address of the account. */
   email: string
-  /** Of another account that is signed in in this browser. */
+  /** This is the address of another account that is signed in in this browser. */
   otherEmail: string | undefined
-  /** One of these is connected to the account, where the service accepts no passwords. */
+  /** One of these is connected to the account, if the service accepts no passwords. */
   providers: readonly ProviderView[] | undefined
   factor?: AskedFactorView | undefined
   errors: LinkFormErrors
@@ -101,8 +99,8 @@ ${formEnd(layout, view, html`<button class="first">${button}</button>`)}
 }
 
 /**
- * The page of a link that sets a new password, or connects a provider where there are no passwords. It names the account
- * above the buttons.
+ * Creates the page of a link that sets a new password, or connects a provider if there are no passwords. It names the
+ * account above the buttons.
  */
 export const createResetPasswordPage = (layout: Layout) => {
   const words = resetTextsOf(layout)

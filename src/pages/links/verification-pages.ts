@@ -7,7 +7,10 @@ import { entryHref } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
 import { verificationTexts as own } from './verification-texts.ts'
 
-/** What follows a signup, the same whether or not the address has an account; or a login that waits for the same. */
+/**
+ * This page follows a signup, and is the same whether or not the address has an account. It also follows a login that
+ * waits for the confirmation.
+ */
 const createCheckMailPage =
   (layout: Layout) =>
   ({ email, after, returnTo }: CheckMailView): string =>
@@ -19,7 +22,7 @@ const createCheckMailPage =
 ${after === 'signup' && html`<a class="second" href="${entryHref('/auth/signup', returnTo, email)}">${own.signupAgain}</a>`}`,
     })
 
-/** A confirmation that came before this one has done everything. */
+/** This page says that an earlier confirmation has done everything. */
 const createEmailConfirmedPage =
   (layout: Layout) =>
   ({ email }: { email: string }): string =>
@@ -32,7 +35,7 @@ const createEmailConfirmedPage =
 </div>`,
     })
 
-/** The address of a signup got an account before the link was followed. */
+/** This page says that the address of a signup got an account before the link was followed. */
 const createEmailTakenPage =
   (layout: Layout) =>
   ({ email }: { email: string }): string =>
@@ -51,7 +54,7 @@ const hiddenInputs = ({ csrfToken, token }: ConfirmEmailView): HtmlFragment =>
 const leaves = ({ otherEmail }: ConfirmEmailView): HtmlFragment | undefined =>
   otherEmail === undefined ? undefined : html`<p>${own.leaves} <b>${otherEmail}</b>.</p>`
 
-/** In the browser that asked for the link: a press is enough. */
+/** A press is enough in the browser that asked for the link. */
 const createConfirmEmailPage =
   (layout: Layout) =>
   (view: ConfirmEmailView): string =>
@@ -121,7 +124,10 @@ const howToProve = ({ passwords, hasPassword }: ProveAccountView): string => {
   return hasPassword ? own.proveByPassword : own.proveByReclaim
 }
 
-/** In another browser: an attacker may have made the account, and a press would make their password good. */
+/**
+ * In another browser a press is not enough: an attacker may have made the account, and a press would make their
+ * password good.
+ */
 const createProveAccountPage =
   (layout: Layout) =>
   (view: ProveAccountView): string =>
@@ -137,7 +143,7 @@ ${view.passwords && view.hasPassword && passwordForm(view, layout)}
 ${view.passwords && reclaimSection(view, layout)}${limitNote(layout, view.problem)}`,
     })
 
-/** The last step of a signup. */
+/** This page is the last step of a signup. */
 const createConfirmSignupPage =
   (layout: Layout) =>
   (view: ConfirmSignupView): string =>
@@ -166,46 +172,43 @@ const usernameField = (value: string, { errors }: ConfirmSignupView): HtmlFragme
     focused: Boolean(errors.username) && !errors.password,
   })
 
-/** What follows a signup or a login whose email has to be proved first. */
+/** This page follows a signup or a login whose email has to be proved first. */
 export interface CheckMailView {
-  /** As typed. */
+  /** This is the text that was typed. */
   email: string
-  /** After a signup the user may have typed a wrong address; after a login it is that of the account. */
+  /** After a signup the user may have typed a wrong address; after a login it is the address of the account. */
   after: 'signup' | 'login'
   returnTo: string | undefined
 }
 
-/** A page of a link that proves an email. */
 interface LinkView {
   csrfToken: string
   token: string
   email: string
-  /** Of another account that is signed in in this browser. */
+  /** This is the address of another account that is signed in in this browser. */
   otherEmail: string | undefined
 }
 
-/** The link of an account, in the browser that asked for it. */
+/** This is the link of an account, in the browser that asked for it. */
 export type ConfirmEmailView = LinkView
 
-/** The same link in another browser, which a press must not be enough in. */
+/** This is the same link in another browser, in which a press must not be enough. */
 export interface ProveAccountView extends LinkView, FormView {
-  /** Whether passwords are accepted; otherwise the user logs in first. */
+  /** This tells whether passwords are accepted; otherwise the user logs in first. */
   passwords: boolean
-  /** Whether the account has one. */
+  /** This tells whether the account has a password. */
   hasPassword: boolean
   errors: { password?: FieldProblem | undefined; new_password?: FieldProblem | undefined }
 }
 
-/** The link of a signup that waits for it. */
 export interface ConfirmSignupView extends LinkView, FormView {
-  /** Whether the browser is another one than that of the signup: then the user chooses a password. */
+  /** This tells whether the browser is not the one of the signup: then the user chooses a password. */
   choosesPassword: boolean
-  /** What is in the field; undefined where there is no field. */
+  /** This is the content of the field; it is undefined if there is no field. */
   username: string | undefined
   errors: { password?: FieldProblem | undefined; username?: FieldProblem | undefined }
 }
 
-/** The pages on which an email is proved. */
 export interface VerificationPages {
   checkMail(view: CheckMailView): string
   confirmEmail(view: ConfirmEmailView): string

@@ -1,4 +1,4 @@
-/** The texts of the pages on which an email is proved. */
+/** These texts are shown on the pages on which an email is proved. */
 export const verificationTexts = {
   checkMail: 'Check your mail',
   sentTo: 'We have sent a message to',

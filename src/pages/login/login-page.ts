@@ -9,7 +9,7 @@ import { type EntryView, entryHref, orLine, providerForms, wayOn } from '../site
 import { texts } from '../site/texts.ts'
 
 export interface LoginView extends EntryView {
-  /** Whether there is a form with a password, and not the providers alone. */
+  /** This tells whether there is a form with a password, and not the providers alone. */
   passwords: boolean
   errors: { email?: FieldProblem | undefined; password?: FieldProblem | undefined }
   notice?: 'deleted' | 'signed_out' | 'sign_in_ended' | 'check_mail' | undefined
@@ -66,7 +66,7 @@ ${field({
 const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>): HtmlFragment =>
   html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
-/** Where there is no password, it is the first way. */
+/** The passkey is the first way if there is no password. */
 const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView): HtmlFragment =>
   passkeyButton({
     kind: 'log-in',
@@ -80,10 +80,12 @@ const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView): H
 const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
   email === '' && !errors.email && !errors.password && !problem
 
-/** Whether the links to other pages are those of a first visit. */
+/** Tells whether the links to other pages are those of a first visit. */
 const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo === undefined && email === ''
 
-/** The login page. Most visitors have entered nothing yet: what they get is rendered once, except for the token. */
+/**
+ * Creates the login page. Most visitors have entered nothing yet: their page is rendered once, except for the token.
+ */
 export const createLoginPage = (layout: Layout) => {
   const { passkeys } = layout
   const frame = layout.frame({ title: texts.logIn, scripted: true, passkeys })

@@ -7,9 +7,9 @@ import { texts } from '../site/texts.ts'
 /** The application refuses the session of a signed-in user, and redirects to the login page again and again. */
 export interface RedirectLoopView {
   email: string
-  /** The path and query of the application that redirects. */
+  /** This is the path and query of the application that redirects. */
   returnTo: string
-  /** The `iss` of access tokens. */
+  /** This is the `iss` of access tokens. */
   issuer: string
   nowMs: number
   requestId: string
@@ -23,7 +23,10 @@ const causes = ({ issuer, nowMs }: RedirectLoopView): HtmlFragment => html`<ul c
 <li>${texts.loopOutage}</li>
 </ul>`
 
-/** The page that ends a redirect loop between the application and the login page: the cause, and links to go on. */
+/**
+ * Creates the page that ends a redirect loop between the application and the login page. It shows the cause, and links
+ * to go on.
+ */
 export const createRedirectLoopPage =
   (layout: Layout) =>
   (view: RedirectLoopView): string =>

@@ -2,11 +2,11 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { Layout } from '../site/layout.ts'
 import { texts } from '../site/texts.ts'
 
-/** The address of the application, as long as no application answers there. */
+/** svc shows this page at the address of the application, as long as no application answers there. */
 export interface WelcomeView {
-  /** Undefined: signed out. */
+  /** It is undefined for a visitor who is signed out. */
   email: string | undefined
-  /** Where svc was reached. */
+  /** The browser reached svc at this host. */
   host: string
   signupOpen: boolean
   requestId: string
@@ -30,7 +30,9 @@ const steps = (view: WelcomeView): HtmlFragment => html`<ol class="ends">
 <li>${welcomeTexts.read} ${DOCUMENTS.map((document, index) => html`${index > 0 && ', '}<code>${document}</code>`)}.</li>
 </ol>`
 
-/** The page at the address of an application that is not there yet: what is done, and what to do next. */
+/**
+ * Creates the page at the address of an application that is not there yet. It shows what is done, and what to do next.
+ */
 export const createWelcomePage =
   (layout: Layout) =>
   (view: WelcomeView): string => {
@@ -47,7 +49,7 @@ ${steps(view)}
     })
   }
 
-/** The texts of the page that stands in for the application, for the person who is setting svc up. */
+/** These texts are for the person who is setting svc up. */
 const welcomeTexts = {
   title: 'It works',
   titleSignedOut: 'Nothing here yet',

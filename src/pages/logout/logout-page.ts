@@ -5,7 +5,7 @@ import type { Layout } from '../site/layout.ts'
 import { texts } from '../site/texts.ts'
 
 export interface LogoutView extends FormView {
-  /** `return_to`, kept in the form. */
+  /** The form keeps `return_to`. */
   returnTo: string | undefined
   signedIn: boolean
   email?: string | undefined
@@ -24,7 +24,7 @@ ${csrfInput(csrfToken)}${returnToInput(returnTo)}
 const farewell = (): HtmlFragment => html`<p>${texts.loggedOutAdvice}</p>
 <a class="first" href="/auth/login">${texts.logIn}</a>`
 
-/** The page with the logout button; for a visitor who is not logged in, a page that says so. */
+/** Creates the page with the logout button. A visitor who is not logged in gets a page that says so. */
 export const createLogoutPage =
   (layout: Layout) =>
   (view: LogoutView): string =>

@@ -6,17 +6,19 @@ import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limi
 import { type ProviderView, entryHref, orLine, pendingInput, providerButtons, providerPath } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
 
-/** A sign-in with a new provider whose email belongs to an existing account. */
+/** A user signs in with a new provider, and the email belongs to an existing account. */
 export interface LinkAccountView extends FormView {
-  /** The new provider, which will be connected. */
+  /** This is the new provider, which will be connected. */
   provider: ProviderView
   email: string
-  /** Sealed by the service; each form sends it back. */
+  /** The service has sealed it; each form sends it back. */
   pending: string
   hasPassword: boolean
-  /** The providers that are already connected to the account. */
+  /** These providers are already connected to the account. */
   providers: readonly ProviderView[]
-  /** Whether the account's email was never proved, so that the owner of the email may reclaim the account. */
+  /**
+   * This tells whether the account's email was never proved, so that the owner of the email may reclaim the account.
+   */
   canReclaim: boolean
   returnTo: string | undefined
   errors: { password?: FieldProblem | undefined }
@@ -32,7 +34,7 @@ ${field({
   type: 'password',
   autocomplete: 'current-password',
   problem: view.errors.password,
-  // No autofocus: the user should first read the text above.
+  // There is no autofocus: the user should first read the text above.
   focused: Boolean(view.errors.password),
 })}
 <button class="${passwordButtonClass(layout, view.problem)}">${texts.connect(view.provider.label)}</button>
@@ -62,7 +64,8 @@ ${consequences.map(
 </form>`
 }
 
-// Collapsed if the user can prove ownership in another way: reclaiming ends all other access to the account.
+// The section is collapsed if the user can prove ownership in another way: reclaiming ends all other access to the
+// account.
 const reclaimSection = (view: LinkAccountView): HtmlFragment =>
   view.hasPassword || view.providers.length > 0
     ? html`<details>
@@ -71,7 +74,7 @@ ${reclaimForm(view)}
 </details>`
     : reclaimForm(view)
 
-/** Empty if the account can only be reclaimed, which needs no explanation. */
+/** The text is empty if the account can only be reclaimed, which needs no explanation. */
 const howToConnect = ({ provider, hasPassword, providers }: LinkAccountView): string | undefined => {
   if (hasPassword) return texts.connectByProof(provider.label)
   if (providers.length === 0) return undefined
@@ -79,7 +82,9 @@ const howToConnect = ({ provider, hasPassword, providers }: LinkAccountView): st
   return texts.connectBy(provider.label, connected)
 }
 
-/** The page on which a user who signs in with a new provider proves ownership of the account with their email. */
+/**
+ * Creates the page on which a user who signs in with a new provider proves that the account with their email is theirs.
+ */
 export const createLinkAccountPage =
   (layout: Layout) =>
   (view: LinkAccountView): string =>

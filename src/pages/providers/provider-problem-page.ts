@@ -21,30 +21,32 @@ export interface ProviderProblemView {
   returnTo: string | undefined
   provider: ProviderView | undefined
   problem: ProviderProblem
-  /** Kept when trying again. */
+  /** It is kept for the next try. */
   intent?: ProviderIntent | undefined
-  /** Kept when trying again: how strong the confirmation must be. */
+  /** It is kept for the next try, and says how strong the confirmation must be. */
   acr?: string | undefined
-  /** Where there are other ways to confirm. */
+  /** It is set if there are other ways to confirm. */
   confirmUrl?: string | undefined
-  /** Kept when trying again: the link that the user has followed. */
+  /** It is kept for the next try: the link that the user has followed. */
   entry?: EntryLink | undefined
-  /** Kept when trying again: the pending account link, if another provider was to prove ownership of the account. */
+  /**
+   * It is kept for the next try: the pending account link, if another provider was to prove ownership of the account.
+   */
   pending?: string | undefined
   signedIn: boolean
-  /** Whether a visitor can create an account with a password instead. */
+  /** This tells whether a visitor can create an account with a password instead. */
   canSignUp: boolean
   requestId: string
-  /** The email that the provider sent. */
+  /** The provider sent this email. */
   email?: string | undefined
-  /** What would be accepted: the domains of which the email must be, or the email of the link. */
+  /** These would be accepted: the domains of the emails, or the email of the link. */
   accepted: readonly string[]
   retryAfterSeconds?: number | undefined
 }
 
 /**
- * The first action to offer: try again, create an account, or go to the login or account page; and whether trying again
- * is offered as the second.
+ * The type is the first action that the page offers: try again, create an account, or go to the login or account page;
+ * it also says whether trying again is offered as the second.
  */
 type Step = 'retry' | 'signup' | 'entry' | 'entry_before_retry'
 
@@ -93,7 +95,7 @@ const signup = ({ returnTo, email, signedIn }: ProviderProblemView): HtmlFragmen
     ? undefined
     : html`<a class="first" href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
-/** The link back to the page with the other ways to sign in. */
+/** The link leads back to the page with the other ways to sign in. */
 const entry = (
   { returnTo, email, signedIn, intent, confirmUrl }: ProviderProblemView,
   isFirst: boolean,
@@ -106,7 +108,7 @@ const entry = (
     : html`<a class="${style}" href="/auth/account">${texts.backToAccount}</a>`
 }
 
-/** Where no account with a password can be created, the user can only go back and correct the email there. */
+/** If no account with a password can be created, the user can only go back and correct the email there. */
 const stepOf = ({ problem, canSignUp }: ProviderProblemView): Step => {
   const step = FIRST_STEPS[problem]
   return step === 'signup' && !canSignUp ? 'retry' : step
@@ -126,7 +128,10 @@ ${step === 'entry_before_retry' && retry(view, 'second')}
 const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemView): HtmlFragment | undefined =>
   problem === 'no_proof' && layout.mailIsOn ? forgotLink(layout, { email: email ?? '', returnTo }) : undefined
 
-/** The page of a sign-in with a provider that ended without a session: what happened, why, and what to do next. */
+/**
+ * Creates the page of a sign-in with a provider that ended without a session. It says what happened, why, and what to
+ * do next.
+ */
 export const createProviderProblemPage =
   (layout: Layout) =>
   (view: ProviderProblemView): string => {

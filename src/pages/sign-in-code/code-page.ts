@@ -9,20 +9,20 @@ import { texts } from '../site/texts.ts'
 import { durationOf } from '../site/time-text.ts'
 import { type SetUpView, setUpSteps } from './second-factor-page.ts'
 
-/** What a login asks for after the password or the provider. */
+/** A login asks for this after the password or the provider. */
 export interface LoginCodeView extends FormView {
   email: string
   returnTo: string | undefined
-  /** Undefined: there is a passkey alone. */
+  /** It is undefined if the account has a passkey alone. */
   takes: TakenCodes | undefined
-  /** Whether a passkey of the account will do as well. */
+  /** This tells whether a passkey of the account will do as well. */
   hasPasskeys: boolean
-  /** Undefined where trust is not offered. */
+  /** It is undefined if trust is not offered. */
   trustMs: number | undefined
   trusts: boolean
-  /** What people call the provider that is connected at the end. */
+  /** This is the label of the provider that is connected at the end. */
   connects: string | undefined
-  /** Whether a user who is signed in confirms that it is them. */
+  /** This tells whether a user who is signed in confirms that it is them. */
   confirms: boolean
   errors: CodeErrors
 }
@@ -46,7 +46,7 @@ const passkeyPart = ({ csrfToken, takes }: LoginCodeView): HtmlFragment => {
   return passkeyButton({ kind: 'fill', csrfToken, hasOthers, isMain: !hasOthers, before: hasOthers && orLine() })
 }
 
-/** What is wrong with a passkey, where there is no field above its button. */
+/** Says what is wrong with a passkey, if there is no field above its button. */
 const passkeyProblem = (view: LoginCodeView): HtmlFragment | undefined => {
   const problem = codeProblemOf(view.errors)
   return typeof problem === 'string'
@@ -61,7 +61,6 @@ const aboutOf = ({ confirms, connects, email, takes }: LoginCodeView): HtmlFragm
   html`<p>${confirms ? loginCodeTexts.confirmingAs : loginCodeTexts.loggingInAs} <b>${email}</b>.${connects !== undefined && ` ${loginCodeTexts.connecting(connects)}`}</p>
 ${!hasApp(takes) && html`<p>${takes ? loginCodeTexts.passkeyAbout : loginCodeTexts.passkeyAlone}</p>`}`
 
-/** The page that asks for a code at a login. */
 export const createLoginCodePage =
   (layout: Layout) =>
   (view: LoginCodeView): string => {
@@ -90,7 +89,6 @@ ${usesPasskeys && passkeyPart(view)}
     })
   }
 
-/** The texts of the page that asks for a code at a login. */
 const loginCodeTexts = {
   title: 'Enter your code',
   titlePasskey: 'One more step',
@@ -111,7 +109,7 @@ const loginCodeTexts = {
   other: 'Log in as someone else',
 }
 
-/** Those of the page that has a user set up a second factor. */
+/** These texts are for the page that has a user set up a second factor. */
 const enrolTexts = {
   title: 'Set up a second step',
   about: (appName: string): string =>
@@ -126,7 +124,7 @@ const enrolTexts = {
   other: 'Log in as someone else',
 }
 
-/** What a user sets up before they go on. */
+/** A user sets this up before they go on. */
 export interface LoginEnrolView extends FormView {
   email: string
   returnTo: string | undefined
@@ -135,7 +133,7 @@ export interface LoginEnrolView extends FormView {
 
 const ACTION = '/auth/login/enrol'
 
-/** The page that has a user set up a second factor, or a passkey, before the login goes on. */
+/** Creates the page that has a user set up a second factor, or a passkey, before the login goes on. */
 export const createLoginEnrolPage =
   (layout: Layout) =>
   (view: LoginEnrolView): string => {

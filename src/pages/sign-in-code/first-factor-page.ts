@@ -29,11 +29,11 @@ const words = {
     `If you did not ask for it, someone else is logged in to your account: change your password at once, or ask whoever runs ${appName}.`,
 }
 
-/** Before the first second factor or passkey: the link is offered, is on its way, or was opened. */
+/** The page comes before the first second factor or passkey: the link is offered, is on its way, or was opened. */
 export interface FirstFactorView {
   csrfToken: string
   step: 'ask' | 'sent' | 'prove' | 'other_browser'
-  /** Where the link is sent. */
+  /** The link is sent there. */
   email?: string | undefined
   returnTo?: string | undefined
   token?: string | undefined
@@ -64,7 +64,7 @@ ${form(view, 'second', words.sendAgain)}`
 ${form(view, 'first', words.send)}`
 }
 
-/** The page of the link that comes before a first second factor or passkey. */
+/** Creates the page of the link that comes before a first second factor or passkey. */
 export const createFirstFactorPage =
   (layout: Layout) =>
   (view: FirstFactorView): string =>

@@ -7,32 +7,32 @@ import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
 import { secondFactorTexts as words } from '../site/second-factor-texts.ts'
 
-/** `/auth/account/second-factor`: what there is, and what can be changed. */
+/** `/auth/account/second-factor` shows what is set up, and what can be changed. */
 export interface SecondFactorView {
   csrfToken: string
   problem?: FormProblem | undefined
   email: string
-  /** An app is being set up: the first, or one in place of another. */
+  /** An app is being set up: it is the first, or it replaces another. */
   setUp?: SetUpView | undefined
   hasApp: boolean
-  /** How many are left; undefined where there is nothing that they could stand for. */
+  /** This counts the codes that are left; it is undefined if there is nothing that they could stand for. */
   recoveryCodes: number | undefined
-  /** Whether a login with a password leads to a new set-up. */
+  /** This tells whether a login with a password leads to a new set-up. */
   isRequired: boolean
-  /** Where to go on afterwards; undefined: the account page. */
+  /** The user goes on there afterwards; if it is undefined, to the account page. */
   returnTo: string | undefined
 }
 
-/** New recovery codes, which are shown once. */
+/** These are new recovery codes, which are shown once. */
 export interface RecoveryCodesView {
   csrfToken: string
   email: string
   codes: readonly string[]
-  /** The same for the form that makes a file of them. */
+  /** The form that makes a file of the codes sends them in this sealed form. */
   sealed: string
-  /** Where to go on. */
+  /** The user goes on there. */
   returnTo: string
-  /** What they come with; undefined: that was too long ago to say. */
+  /** The codes come with this change; it is undefined if that was too long ago to say. */
   done: 'second_factor_set_up' | 'passkey_added' | 'recovery_codes_renewed' | undefined
 }
 
@@ -75,12 +75,11 @@ const titleOf = ({ setUp, hasApp }: SecondFactorView): string => {
   return hasApp ? words.replaceTitle : words.setUpTitle
 }
 
-/** The page about codes of an app and recovery codes. */
 export const createSecondFactorPage =
   (layout: Layout) =>
   (view: SecondFactorView): string => {
     const { setUp, hasApp, recoveryCodes } = view
-    // The new app is all that this is about then.
+    // The page is then about nothing but the new app.
     const isReplacing = setUp !== undefined && hasApp
     return layout.panel({
       title: titleOf(view),
@@ -91,10 +90,10 @@ ${!isReplacing && recoveryCodes !== undefined && recoveryPart(view, recoveryCode
     })
   }
 
-/** Shown by the script of the pages, where the browser lets a page write to the clipboard. */
+/** The script of the pages shows the button if the browser lets a page write to the clipboard. */
 const copyButton = html`<button class="second" type="button" hidden data-copies="codes" data-copied="${words.copied}" aria-live="polite">${words.copy}</button>`
 
-/** The page that shows new recovery codes, once. */
+/** Creates the page that shows new recovery codes, once. */
 export const createRecoveryCodesPage =
   (layout: Layout) =>
   ({ csrfToken, email, codes, sealed, returnTo, done }: RecoveryCodesView): string =>
@@ -117,29 +116,28 @@ ${copyButton}
 <a class="first" href="${returnTo}">${words.kept}</a>`,
     })
 
-/** The text file of recovery codes. */
 export const createRecoveryCodesFile =
   ({ appName }: Layout) =>
   ({ email, codes }: { email: string; codes: readonly string[] }): string =>
     words.file(appName, email, codes)
 
-/** What a user needs to set up an app. */
+/** A user needs this to set up an app. */
 export interface SetUpView {
-  /** Base32. */
+  /** It is written in Base32. */
   secret: string
-  /** `otpauth://…` */
+  /** It begins with `otpauth://`. */
   uri: string
-  /** Rows of modules, true for the dark ones. */
+  /** These are rows of modules, true for the dark ones. */
   qrCode: readonly (readonly boolean[])[]
-  /** Comes back with the first code. */
+  /** It comes back with the first code. */
   sealed: string
   error?: FieldProblem | undefined
 }
 
-/** A key in groups of four, as people read it. */
+/** Splits a key into groups of four, as people read it. */
 const inGroups = (secret: string): string => secret.replaceAll(/.{4}(?=.)/g, '$& ')
 
-/** The steps to set up an app, and the form for its first code. `hiddenInputs` has the CSRF token. */
+/** Shows the steps to set up an app, and the form for its first code. `hiddenInputs` has the CSRF token. */
 export const setUpSteps = (
   { secret, uri, qrCode, sealed, error }: SetUpView,
   form: { action: string; hiddenInputs: HtmlFragment },
@@ -170,7 +168,7 @@ const darkRuns = (row: readonly boolean[], y: number): string => {
   return runs.join('')
 }
 
-/** A QR code as SVG. Scanners want it dark on light, whatever the colours of the page are. */
+/** Draws a QR code as SVG. Scanners want it dark on light, whatever the colours of the page are. */
 const qrCodeSvg = (modules: readonly (readonly boolean[])[], label: string): HtmlFragment => {
   const size = modules.length
   const dark = modules.map(darkRuns).join('')

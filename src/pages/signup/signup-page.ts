@@ -6,18 +6,17 @@ import { type EntryView, entryHref, providerForms, wayOn } from '../site/provide
 import { texts } from '../site/texts.ts'
 
 export interface SignupView extends EntryView {
-  /** As typed. Undefined where usernames are made, and not asked for. */
+  /** This is the text that was typed. It is undefined if svc makes the usernames, and asks for none. */
   username: string | undefined
   errors: {
     email?: FieldProblem | undefined
     username?: FieldProblem | undefined
     password?: FieldProblem | undefined
   }
-  /** The domains of which an email must be; none: any. */
+  /** An email must be of one of these domains; if there are none, any is accepted. */
   acceptedDomains: readonly string[]
-  /** Whether there is a form with a password, and not the providers alone. */
+  /** This tells whether there is a form with a password, and not the providers alone. */
   byPassword: boolean
-  /** Signup is closed. */
   closed: boolean
 }
 
@@ -70,11 +69,14 @@ ${chosenPassword({
 })}${username !== undefined && usernameField(username, errors, focus)}`
 }
 
-/** Whether it is the form of a service without special settings, in which nothing has been entered yet. */
+/** Tells whether it is the form of a service without special settings, in which nothing has been entered yet. */
 const isUsual = ({ email, username, acceptedDomains, errors, problem }: SignupView): boolean =>
   email === '' && username === '' && acceptedDomains.length === 0 && !problem && !Object.values(errors).some(Boolean)
 
-/** The page with the form. Most visitors have entered nothing yet: what they get is rendered once, but for the token. */
+/**
+ * Creates the page with the form. Most visitors have entered nothing yet: their page is rendered once, but for the
+ * token.
+ */
 const createOpenPage = (layout: Layout) => {
   const frame = layout.frame({ title: texts.signUp, scripted: true })
   const empty: Fields = { email: '', username: '', acceptedDomains: [], errors: {}, returnTo: undefined }
@@ -100,7 +102,7 @@ ${providerForms(view)}`,
 const wayToLogin = ({ returnTo, email }: SignupView): HtmlFragment =>
   html`${texts.alreadyHere} <a href="${entryHref('/auth/login', returnTo, email)}">${texts.logIn}</a>`
 
-/** The signup page, with a form or the providers alone; or the page that says that signup is closed. */
+/** Creates the signup page, with a form or the providers alone. If signup is closed, the page says so. */
 export const createSignupPage = (layout: Layout) => {
   const openPage = createOpenPage(layout)
   const closed = html`<p>${layout.support.text(texts.signUpClosedAdvice(layout.appName))}</p>`

@@ -1,7 +1,7 @@
 import { passkeyDone } from './passkey-texts.ts'
 import { secondFactorDone } from './second-factor-texts.ts'
 
-/** The sections of the account page, in its order. */
+/** These are the sections of the account page, in its order. */
 export type SectionId =
   | 'email-section'
   | 'username-section'
@@ -14,7 +14,7 @@ export type SectionId =
   | 'activity'
   | 'delete-account'
 
-/** What was done, and the section of the account page that says so. */
+/** These are the words for a change, and the section of the account page that shows them. */
 interface Done {
   text: string
   section: SectionId | undefined
@@ -26,7 +26,7 @@ const inSection = <Name extends string>(section: SectionId | undefined, said: Re
     Done
   >
 
-/** What was done, as the account page says it when its address has `?done=NAME`, and the browser has just done it. */
+/** The account page says what was done if its address has `?done=NAME`, and the browser has just done it. */
 export const accountDone = {
   ...inSection('email-section', {
     email_requested: 'We have sent a link to your new address. Open it to make the change.',
@@ -49,7 +49,7 @@ export const accountDone = {
     session: 'The session was logged out.',
     sessions: 'All other sessions were logged out.',
   }),
-  /** Its address says for which section. */
+  /** The address of the page says for which section it is. */
   ...inSection(undefined, { confirmed: 'Thank you. You can make your changes now.' }),
 }
 

@@ -5,14 +5,14 @@ import { html } from '../../lib/html.ts'
 import { createTheme, themeCss } from '../../lib/theme.ts'
 import { passkeyScriptTexts } from './passkey-texts.ts'
 
-/** A file of the pages. Its path changes with its content, so that browsers may cache it without a limit. */
+/** This is a file of the pages. Its path changes with its content, so that browsers may cache it without a limit. */
 export interface Asset {
   path: `/auth/assets/${string}`
   contentType: string
   body: string
 }
 
-/** The path of a file, with a hash of its content. */
+/** Makes a file, with a hash of its content in its path. */
 export const asset = (name: string, extension: string, contentType: string, body: string): Asset => {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 12)
   return { path: `/auth/assets/${name}.${hash}.${extension}`, contentType, body }
@@ -22,17 +22,17 @@ const STYLE = new URL('./style.css', import.meta.url)
 const SCRIPT = new URL('./page.js', import.meta.url)
 const PASSKEYS = new URL('./passkeys.js', import.meta.url)
 
-/** The first letter of the name, for the tile that is shown without a logo. */
+/** Finds the first letter of the name, for the tile that is shown if there is no logo. */
 export const initialOf = (appName: string): string => (Array.from(appName.trim())[0] ?? '•').toUpperCase()
 
 const iconSvg = (appName: string, ground: string, ink: string): string =>
   html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${ground}"/><text x="16" y="22.5" fill="${ink}" font-family="system-ui,sans-serif" font-size="19" font-weight="650" text-anchor="middle">${initialOf(appName)}</text></svg>`.toString()
 
-/** A script with its texts, and without its comments: visitors load it. */
+/** Puts texts into a script, and removes its comments, since visitors load it. */
 const scriptWithTexts = (source: string, texts: object): string =>
   `'use strict';((texts) => {\n${source.replace(/^ *(?:\/\/|\/\*\*).*\n|^\n/gm, '')}})(${JSON.stringify(texts)})\n`
 
-/** Without indentation and comments: visitors load it. */
+/** Removes indentation and comments, since visitors load it. */
 const plainStyle = (source: string): string => source.replace(/^ +|^\/\*.*\*\/\n|^\n/gm, '')
 
 /** Creates stylesheet, scripts and icon for one name and one accent colour. */

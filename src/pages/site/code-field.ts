@@ -3,10 +3,9 @@ import type { FieldProblem } from './form-view.ts'
 import { type Field, field } from './form.ts'
 import { secondFactorTexts as words } from './second-factor-texts.ts'
 
-/** Which codes an account has: of an app, recovery codes, or both. */
+/** An account has codes of an app, recovery codes, or both. */
 export type TakenCodes = 'both' | 'codes' | 'recovery_codes'
 
-/** What was wrong with the second factor of a form. */
 export interface CodeErrors {
   code?: FieldProblem | undefined
   recovery_code?: FieldProblem | undefined
@@ -15,7 +14,7 @@ export interface CodeErrors {
 
 type CodeField = Pick<Field, 'problem' | 'focused' | 'hint' | 'value'>
 
-/** The field for a code of the app. Phones show digits alone for it. */
+/** The field takes a code of the app. Phones show digits alone for it. */
 export const codeField = (it: CodeField): HtmlFragment =>
   field({
     name: 'code',
@@ -38,7 +37,7 @@ const recoveryCodeField = (it: CodeField): HtmlFragment =>
     ...it,
   })
 
-/** What is wrong with what was entered, in whichever field. */
+/** Finds what is wrong with the input, in any of the fields. */
 export const codeProblemOf = ({ code, recovery_code, passkey_response }: CodeErrors): FieldProblem | undefined =>
   recovery_code ?? code ?? passkey_response
 
@@ -46,11 +45,11 @@ interface CodeEntry {
   takes: TakenCodes
   errors: CodeErrors
   focused: boolean
-  /** As it was typed. */
+  /** This is the text that was typed. */
   value?: string | undefined
 }
 
-/** Where a user enters a code or, in its place, a recovery code: letters need another keyboard, and so another field. */
+/** A user enters a code or, in its place, a recovery code: letters need another keyboard, and so another field. */
 export const codeEntry = ({ takes, errors, focused, value }: CodeEntry): HtmlFragment => {
   const problem = codeProblemOf(errors)
   const typed = value === undefined ? {} : { value }

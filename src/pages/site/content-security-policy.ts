@@ -1,10 +1,10 @@
 import type { Branding } from './layout.ts'
 
-/** The parts of the policy that depend on external providers. */
+/** These parts of the policy depend on external providers. */
 export interface ProviderTargets {
-  /** Configured icons: http(s) addresses, or paths on this origin. */
+  /** Configured icons are http(s) addresses, or paths on this origin. */
   iconUrls: readonly string[]
-  /** Sources for `form-action` in addition to our own origin, such as `https:`. */
+  /** These are sources for `form-action` in addition to our own origin, such as `https:`. */
   formActions: readonly string[]
 }
 
@@ -20,7 +20,7 @@ const originOf = (imageUrl: string): string => {
   return origin === OWN_ORIGIN ? "'self'" : origin
 }
 
-/** Sources of images: our own origin, and the origins of the logo and the providers' icons. */
+/** Lists the sources of images: our own origin, and the origins of the logo and the providers' icons. */
 const imageSources = (imageUrls: readonly string[]): string =>
   [...new Set(["'self'", ...imageUrls.map(originOf)])].join(' ')
 
@@ -31,19 +31,21 @@ const formSources = (formActions: readonly string[]): string => {
   return ["'self'", ...formActions].join(' ')
 }
 
-/** A host name in the syntax of CSP (CSP3 section 2.3.1), which allows no address except this one. */
+/**
+ * The pattern matches a host name in the syntax of CSP (CSP3 section 2.3.1), which allows no address except this one.
+ */
 const NAMED_HOST = /^(?:127\.0\.0\.1|(?:[a-z\d-]+\.)*[a-z][a-z\d-]*)(?::\d{1,5})?$/i
 
 /**
- * The sources for a folder of ours on the hosts of a page. They have no scheme, so that the scheme of the page
- * or a better one applies. The rest of the origin belongs to the application, which may serve uploads of users. A
- * source with a path needs a host name: on an address, such as `192.0.2.1`, the source is the whole origin.
+ * Lists the sources for a folder of ours on the hosts of a page. They have no scheme, so that the scheme of the page or
+ * a better one applies. The rest of the origin belongs to the application, which may serve uploads of users. A source
+ * with a path needs a host name: on an address, such as `192.0.2.1`, the source is the whole origin.
  */
 const sourcesIn = (folder: string, hosts: readonly string[]): string =>
   [...new Set(hosts.map((host) => (NAMED_HOST.test(host) ? `${host}${folder}` : "'self'")))].join(' ')
 
 // Browsers apply form-action to every redirect after a form, not only to the form's address. A button for a provider
-// ends on the provider's hosts, and a company's provider redirects to further hosts that svc cannot know: with
+// ends on the provider's hosts, and a company's provider redirects to further hosts that svc cannot know. If there are
 // providers, the source is therefore `https:`.
 /**
  * Creates a function that returns the `Content-Security-Policy` of a page from the hosts on which it may have been

@@ -2,21 +2,22 @@ import { html } from '../../lib/html.ts'
 import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
 
-/** What a user was told of: a provider that was connected, a sign-in in a new browser, a new passkey or second factor. */
+/**
+ * A user was told of this: a provider that was connected, a sign-in in a new browser, a new passkey or second factor.
+ */
 export type NotMeCause = 'not_me' | 'not_my_browser' | 'not_my_passkey' | 'not_my_second_factor'
 
-/** A link that is not good. */
 export interface DeadLinkView {
-  /** What the link was for. */
+  /** This says what the link was for. */
   purpose: 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'first_factor' | NotMeCause
   /**
-   * Why it is not good: it was used, a newer one took its place, a change of the account ended it, its time is over, or
-   * there is no such link.
+   * This says why it is not good: it was used, a newer one took its place, a change of the account ended it, its time
+   * is over, or there is no such link.
    */
   state: 'used' | 'replaced' | 'ended' | 'expired' | 'unknown'
 }
 
-/** The page of a link that is not good: what became of it, and where there is a new one. */
+/** Creates the page of a link that is not good. It says what became of the link, and where there is a new one. */
 export const createDeadLinkPage = (layout: Layout) => {
   const { appName, support, mailIsOn, passwords } = layout
   const next = deadLinkTexts.next(appName, passwords)
@@ -42,7 +43,7 @@ interface Reason {
   why: string
 }
 
-/** What became of a link that is not good. */
+/** These texts say what became of a link that is not good. */
 const reasons: Record<DeadLinkView['state'], Reason> = {
   used: {
     title: 'This link was used already',
@@ -67,9 +68,9 @@ const reasons: Record<DeadLinkView['state'], Reason> = {
 }
 
 interface Next {
-  /** What to do instead. */
+  /** This says what to do instead. */
   advice: string
-  /** The button; without one there is nothing here that helps. */
+  /** If there is no button, nothing here helps. */
   button?: { words: string; href: string }
 }
 
@@ -82,7 +83,7 @@ const notMe = (passwords: boolean): Next => ({
   button: toAccount,
 })
 
-/** The way to a new link, or to what the link was for. */
+/** Finds the way to a new link, or to the purpose of the link. */
 const next = (appName: string, passwords: boolean): Record<DeadLinkView['purpose'], Next> => ({
   reset: {
     advice: passwords
@@ -121,7 +122,7 @@ const next = (appName: string, passwords: boolean): Record<DeadLinkView['purpose
 const deadLinkTexts = {
   reasons,
   next,
-  /** While no mail is sent. */
+  /** This is shown while no mail is sent. */
   resetWithoutMail: (appName: string, passwords: boolean): string =>
     `If you still ${passwords ? 'need a new password' : 'cannot log in'}, ask whoever runs ${appName} for another link.`,
 }

@@ -6,11 +6,11 @@ import { texts } from './texts.ts'
 
 export interface ErrorView {
   status: number
-  /** The message, which is shown. */
+  /** This message is shown. */
   message: string
   requestId: string
   retryAfterSeconds: number | undefined
-  /** `return_to` of a form that was refused because it was too old: the page then offers to start again. */
+  /** This is the `return_to` of a form that was refused because it was too old: the page then offers to start again. */
   returnTo?: string | undefined
 }
 
@@ -21,8 +21,8 @@ const startAgain = ({ returnTo }: ErrorView): HtmlFragment | undefined =>
   returnTo === undefined ? undefined : html`<a href="${entryHref('/auth/login', returnTo)}">${texts.startAgain}</a> `
 
 /**
- * The errors whose message is for the developers and operators of the application: it names headers, cookies, fields
- * and parts of the service. The texts for the status are for everybody else.
+ * The message of these errors is for the developers and operators of the application: it names headers, cookies, fields
+ * and parts of the service. Other people get the texts for the status.
  */
 const FOR_OPERATORS: ReadonlySet<number> = new Set([400, 403, 405, 408, 413, 415, 429, 503])
 
@@ -31,8 +31,8 @@ const adviceOf = ({ status, retryAfterSeconds }: ErrorView): string =>
   retryAfterSeconds === undefined || status === 503 ? failureOf(status).advice : texts.tryAgainIn(retryAfterSeconds)
 
 /**
- * The page of a failed request: what happened, what to do, and the request ID, with which an operator finds the log
- * line.
+ * Creates the page of a failed request. It says what happened and what to do, and shows the request ID, with which an
+ * operator finds the log line.
  */
 export const createErrorPage =
   (layout: Layout) =>
@@ -52,14 +52,14 @@ ${isForOperators && operatorDetails(message)}`,
 
 /** A form was sent after the user was logged out. */
 export interface NotSentView {
-  /** Where the form was sent to, or where its user goes on after a login. */
+  /** The form was sent there, or its user goes on there after a login. */
   returnTo: string
   requestId: string
 }
 
 /**
- * The page in place of a form of the application that was sent after its user was logged out. The login page opens
- * beside it, since the browser still holds the form, and sends it again when this page is loaded again.
+ * Creates the page in place of a form of the application that was sent after its user was logged out. The login page
+ * opens beside it, since the browser still holds the form, and sends it again when this page is loaded again.
  */
 export const createNotSentPage =
   (layout: Layout) =>
@@ -72,7 +72,7 @@ export const createNotSentPage =
 <p><a href="${entryHref('/auth/login', returnTo)}" target="_blank" rel="noopener">${texts.logIn}</a> ${notSentTexts.advice}</p>`,
     })
 
-/** The page in place of an own form of the service that was sent after its user was logged out. */
+/** Creates the page in place of an own form of the service that was sent after its user was logged out. */
 export const createWasLoggedOutPage =
   (layout: Layout) =>
   ({ returnTo, requestId }: NotSentView): string =>
@@ -83,11 +83,10 @@ export const createWasLoggedOutPage =
 <a class="first" href="${entryHref('/auth/login', returnTo)}">${texts.logIn}</a>`,
     })
 
-/** The texts of the pages in place of a form that was sent too late. */
 const notSentTexts = {
   title: 'Not sent yet',
   about: 'You were logged out before this was sent.',
-  /** After a link with the text of `texts.logIn`. */
+  /** This comes after a link with the text of `texts.logIn`. */
   advice: '(opens in a new tab), then reload this page to send it again.',
   loggedOutTitle: 'You were logged out',
   loggedOutAbout: 'This page is from before that, so nothing was changed. Log in to come back.',

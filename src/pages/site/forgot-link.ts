@@ -3,14 +3,14 @@ import type { Layout } from './layout.ts'
 import { entryHref } from './providers.ts'
 
 interface Carried {
-  /** As it was typed, or that of the account. */
+  /** This was typed, or is the address of the account. */
   email: string
   returnTo?: string | undefined
 }
 
 /**
- * What a user can do who has forgotten the password: ask for a link or, while no mail is sent, ask the people who run
- * the service.
+ * A user who has forgotten the password can ask for a link or, while no mail is sent, ask the people who run the
+ * service.
  */
 export const forgotLink = (layout: Layout, { email, returnTo }: Carried): HtmlFragment => {
   const { appName, mailIsOn, support } = layout
@@ -22,7 +22,6 @@ export const forgotLink = (layout: Layout, { email, returnTo }: Carried): HtmlFr
   }</p>`
 }
 
-/** The texts of the pages for a new password by a link. */
 const resetTexts = {
   forgot: 'Forgot your password?',
   forgotAbout: 'Enter your email address, and we send you a link to choose a new password.',
@@ -35,7 +34,7 @@ const resetTexts = {
     `Nothing there after a few minutes? Look among the spam, and check the address that you entered. If that does not help, ask whoever runs ${appName}.`,
   tryAgain: 'Enter the address again',
 
-  /** While no mail is sent. */
+  /** This is shown while no mail is sent. */
   askOperator: (appName: string): string => `Ask whoever runs ${appName}.`,
   withoutMail: (appName: string): string => `Ask whoever runs ${appName} for a link to choose a new password.`,
 
@@ -51,7 +50,7 @@ const resetTexts = {
   goOn: 'All of this is mine',
 }
 
-/** The same where users have no passwords: a link connects a provider to the account. */
+/** These replace them if users have no passwords: a link connects a provider to the account. */
 const WITHOUT_PASSWORDS: typeof resetTexts = {
   ...resetTexts,
   forgot: 'Can’t log in?',

@@ -32,12 +32,12 @@ const FIELD_PROBLEMS = [
   'passkey_name',
 ] as const
 
-/** The errors of one field whose text is fixed; `texts.fieldProblems` has it. */
+/** These errors of one field have a fixed text in `texts.fieldProblems`. */
 export type NamedProblem = (typeof FIELD_PROBLEMS)[number]
 
 /**
- * The errors of one field. `acceptedDomains`: the email is of none of these. `asciiForm`: the email as it would be
- * accepted. `minLength`: the password has fewer characters.
+ * The type has the errors of one field. `acceptedDomains`: the email is of none of these. `asciiForm`: the email would
+ * be accepted in this form. `minLength`: the password has fewer characters.
  */
 export type FieldProblem =
   | NamedProblem
@@ -45,14 +45,14 @@ export type FieldProblem =
   | { asciiForm: string }
   | { minLength: number }
 
-/** Whether the reason of an error belongs to a field, and has a fixed text. */
+/** Tells whether the reason of an error belongs to a field, and has a fixed text. */
 export const isFieldProblem = (reason: string | undefined): reason is NamedProblem =>
   FIELD_PROBLEMS.some((problem) => problem === reason)
 
-/** Where codes are refused then: in unknown browsers, on the pages of links, or anywhere. */
+/** Codes are then refused in unknown browsers, on the pages of links, or anywhere. */
 export type LockedCodes = 'browsers' | 'links' | 'anywhere'
 
-/** An error of a whole form. With the request ID, an operator finds the line in the log. */
+/** An error concerns a whole form. An operator finds the line in the log with the request ID. */
 export type FormProblem =
   | { kind: 'credentials_wrong' }
   | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }

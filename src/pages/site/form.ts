@@ -4,7 +4,7 @@ import type { FieldProblem, FormProblem } from './form-view.ts'
 import { type Support, operatorDetails } from './support.ts'
 import { texts } from './texts.ts'
 
-/** One labelled input. Its `name` is also its ID, unless it has another. */
+/** A field is one labelled input. The `name` is also the ID, unless it has another. */
 export interface Field {
   name: string
   id?: string
@@ -14,23 +14,25 @@ export interface Field {
   value?: string
   hint?: string
   optional?: boolean
-  /** Which keys a phone shows. */
+  /** This says which keys a phone shows. */
   inputMode?: 'numeric'
   problem?: FieldProblem | undefined
-  /** A link that helps with the problem. */
+  /** This link helps with the problem. */
   remedy?: HtmlFragment | undefined
-  /** The ID of a message elsewhere that also describes this field. */
+  /** This is the ID of a message elsewhere that also describes this field. */
   describedBy?: string | undefined
   focused?: boolean
   minLength?: number
-  /** Only for fields of ASCII text; never for a password, which browsers would truncate without a message. */
+  /**
+   * It is meant for fields of ASCII text, and never for a password, which browsers would truncate without a message.
+   */
   maxLength?: number
 }
 
 const showButton = (id: string): HtmlFragment =>
   html`<button class="show" type="button" hidden data-shows="${id}" aria-label="${texts.showPassword}" data-show="${texts.show}" data-show-label="${texts.showPassword}" data-hide="${texts.hide}" data-hide-label="${texts.hidePassword}">${texts.show}</button>`
 
-/** The IDs of the texts about the field. A problem replaces the hint, which it usually repeats. */
+/** Lists the IDs of the texts about the field. A problem replaces the hint, which it usually repeats. */
 const descriptionOf = ({ name, id = name, hint, problem, describedBy }: Field): string | undefined => {
   const own = problem ? `${id}-problem` : hint && `${id}-hint`
   return own && describedBy ? `${own} ${describedBy}` : (own ?? describedBy)
@@ -61,7 +63,7 @@ const wordsOfField = (problem: FieldProblem): string => {
 }
 
 /**
- * Label, problem, input and hint, linked by their IDs. The problem is above the input, where no autofill list covers
+ * Label, problem, input and hint are linked by their IDs. The problem is above the input, where no autofill list covers
  * it.
  */
 export const field = (it: Field): HtmlFragment => {
@@ -74,14 +76,14 @@ ${it.type === 'password' && showButton(id)}${!it.problem && it.hint && html`<p c
 </div>`
 }
 
-/** The hidden field for `return_to`, if it was given. */
+/** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
   returnTo === undefined ? undefined : html`<input type="hidden" name="return_to" value="${returnTo}">`
 
-/** The hidden field for the CSRF token, which every form contains. */
+/** Makes the hidden field for the CSRF token, which every form contains. */
 export const csrfInput = (token: string): HtmlFragment => html`<input type="hidden" name="csrf_token" value="${token}">`
 
-/** The hidden field for the token of a link, which the form of its page sends back. */
+/** Makes the hidden field for the token of a link, which the form of its page sends back. */
 export const tokenInput = (token: string): HtmlFragment => html`<input type="hidden" name="token" value="${token}">`
 
 /** Tells password managers which account the password belongs to. It has no name, so it is not sent. */
@@ -98,11 +100,11 @@ const wordsOf = (problem: FormProblem): string => {
   return say(problem.retryAfterSeconds)
 }
 
-/** The line with the request ID, for problems that an operator can look into. */
+/** Makes the line with the request ID, for problems that an operator can look into. */
 export const requestNoteOf = (problem: FormProblem, support: Support): HtmlFragment | undefined =>
   problem.kind === 'credentials_wrong' ? undefined : support.requestNote(problem.requestId)
 
-/** Those of a limited login stand at the end of its page. */
+/** The notes of a limited login stand at the end of its page. */
 const notesOf = (problem: FormProblem, support: Support): HtmlFragment | undefined => {
   if (problem.kind === 'login_limited') return undefined
   const note = requestNoteOf(problem, support)
@@ -112,10 +114,9 @@ const notesOf = (problem: FormProblem, support: Support): HtmlFragment | undefin
   )
 }
 
-/** The ID of the element of `formProblem`. */
+/** The element of `formProblem` has this ID. */
 export const FORM_PROBLEM_ID = 'form-problem'
 
-/** An error of the whole form. */
 export const formProblem = (
   problem: FormProblem | undefined,
   support: Support,
@@ -125,8 +126,9 @@ export const formProblem = (
   html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>${notesOf(problem, support)}`
 
 /**
- * The message after a successful action. It takes the focus, so that screen readers read it and it is in view: by the
- * fragment of the address, or without one by itself. `note`: nothing was achieved, and the user goes on otherwise.
+ * Shows the message after a successful action. It takes the focus, so that screen readers read it and it is in view:
+ * the fragment of the address moves the focus there, or the message does so itself. `note` says that nothing was
+ * achieved, and the user goes on otherwise.
  */
 export const notice = (text: string | undefined, kind: 'done' | 'note' = 'done'): HtmlFragment | undefined =>
   text === undefined
@@ -142,7 +144,7 @@ interface ChosenPassword extends Shown {
   minLength: number
 }
 
-/** A password that the user chooses. Its rule is shown below. */
+/** A user chooses this password. Its rule is shown below. */
 export const chosenPassword = (it: ChosenPassword): HtmlFragment =>
   field({
     name: 'password',
@@ -153,7 +155,6 @@ export const chosenPassword = (it: ChosenPassword): HtmlFragment =>
     ...it,
   })
 
-/** A username that the user chooses. */
 export const chosenUsername = (it: Shown & { value: string; hint: string; optional?: boolean }): HtmlFragment =>
   field({ name: 'username', label: texts.username, type: 'text', autocomplete: 'nickname', maxLength: 30, ...it })
 
@@ -167,9 +168,9 @@ const why: Record<LimitedLogins, string> = {
   of_network: 'So many wrong passwords came from your network that no more are checked for now.',
 }
 
-/** The texts of a login that is refused because too many passwords were tried. */
+/** These texts belong to a login that is refused because too many passwords were tried. */
 export const limitTexts = {
-  /** Before when to try again. */
+  /** This comes before the time of the next try. */
   why,
   byMail: 'You need not wait: get a link by mail.',
   byMailOrKnownBrowser: 'You need not wait: get a link by mail, or use a browser in which you have logged in before.',

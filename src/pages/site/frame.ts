@@ -12,18 +12,18 @@ import { type Branding, type Layout, createLayout } from './layout.ts'
 import { createProviderIcons } from './provider-icons.ts'
 
 /**
- * What all pages share, and the pages of errors: ready when the service listens. All other pages are loaded with the
- * first request for one (`pages.ts`).
+ * All pages and the pages of errors share this. It is ready when the service listens. All other pages are loaded with
+ * the first request for one (`pages.ts`).
  */
 export interface Frame {
   layout: Layout
-  /** Stylesheet, script and icons; their paths change with their content. */
+  /** The paths of stylesheet, script and icons change with their content. */
   assets: Asset[]
-  /** The `Content-Security-Policy` header of a page that may have been opened on these hosts. */
+  /** Makes the `Content-Security-Policy` header of a page that may have been opened on these hosts. */
   contentSecurityPolicy: (hosts: readonly string[]) => string
-  /** The path of the built-in icon of a well-known provider, by its name in the configuration. */
+  /** Finds the path of the built-in icon of a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
-  /** The path of the icon that stands for the password. */
+  /** This is the path of the icon that stands for the password. */
   passwordIcon: string
   error(view: ErrorView): string
   deadLink(view: DeadLinkView): string

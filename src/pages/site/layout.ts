@@ -13,31 +13,29 @@ interface LayoutDeps {
   icon: Asset
 }
 
-/** What is the same each time a page is shown. */
+/** This is the same each time a page is shown. */
 interface Fixed {
   title: string
-  /** Whether the page has a password field, which needs the script. */
+  /** This tells whether the page has a password field, which needs the script. */
   scripted?: boolean
-  /** Whether passkeys can be used on the page, which needs their script. */
+  /** This tells whether passkeys can be used on the page, which needs their script. */
   passkeys?: boolean
 }
 
-/** The content of one page. */
 interface Content {
-  /** Whether the form had an error. The title then says so, since screen readers read it first. */
+  /** This tells whether the form had an error. The title then says so, since screen readers read it first. */
   wrong?: boolean
   body: HtmlFragment
 }
 
 interface PanelContent extends Content {
-  /** Shown above the heading: the status of an error, or the interrupted action. */
+  /** This is shown above the heading: the status of an error, or the interrupted action. */
   over?: string | undefined
   below?: HtmlFragment | undefined
 }
 
 /** Shows one page again and again, and renders what is fixed once. */
 interface Frame {
-  /** Renders a whole document. */
   document(content: Content): string
   /** Renders a document with one heading, one panel, and a line with links below. */
   panel(content: PanelContent): string
@@ -45,17 +43,17 @@ interface Frame {
 
 export interface Layout {
   appName: string
-  /** The logo or name, with a link to the application. */
+  /** This is the logo or name, with a link to the application. */
   brand: HtmlFragment
   homeUrl: string
-  /** As in `Branding`. */
+  /** It has the meaning that it has in `Branding`. */
   passwords: boolean
   passwordMinLength: number
   passkeys: boolean
   support: Support
   mailIsOn: boolean
   frame(fixed: Fixed): Frame
-  /** The same for a page whose title is not fixed, or that is shown rarely. */
+  /** Renders a page whose title is not fixed, or that is shown rarely. */
   document(page: Fixed & Content): string
   panel(page: Fixed & PanelContent): string
 }
@@ -148,23 +146,22 @@ ${
   }
 }
 
-/** The configured appearance. */
 export interface Branding {
   appName: string
-  /** An http(s) address, or a path on this origin. */
+  /** This is an http(s) address, or a path on this origin. */
   logoUrl: string | undefined
-  /** `#rrggbb` */
+  /** It has the form `#rrggbb`. */
   accentColor: string
-  /** Where users get help: https or mailto. */
+  /** Users get help at this https or mailto address. */
   supportUrl?: string | undefined
-  /** The path of the application that the logo leads to; by default `/`. */
+  /** This is the path of the application that the logo leads to; by default `/`. */
   homeUrl?: string | undefined
-  /** Whether users can ask for links by mail. */
+  /** This tells whether users can ask for links by mail. */
   mailIsOn?: boolean | undefined
-  /** Whether users have passwords, which texts then name; by default they have. */
+  /** This tells whether users have passwords, which texts then name; by default they have. */
   passwords?: boolean | undefined
-  /** How many characters a new password has at least, which texts then name; by default 8. */
+  /** A new password has at least this many characters, which texts name; by default 8. */
   passwordMinLength?: number | undefined
-  /** Whether users can have passkeys; by default they can not. */
+  /** This tells whether users can have passkeys; by default they can not. */
   passkeys?: boolean | undefined
 }

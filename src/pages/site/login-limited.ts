@@ -11,7 +11,7 @@ interface LimitedLogin {
   returnTo?: string | undefined
 }
 
-/** Whether a browser that the account knows has tries left. */
+/** The table tells whether a browser that the account knows has tries left. */
 const KNOWN_BROWSER_HELPS: Record<LimitedLogins, boolean> = {
   in_network: true,
   anywhere: true,
@@ -19,7 +19,7 @@ const KNOWN_BROWSER_HELPS: Record<LimitedLogins, boolean> = {
   of_network: false,
 }
 
-/** Below the problem of a login that is refused by a limit, which says why: what to do until then. */
+/** This stands below the problem of a login that a limit refuses. It says why, and what to do until then. */
 export const loginLimited = (layout: Layout, { problem, email, returnTo }: LimitedLogin): HtmlFragment | undefined => {
   if (problem?.kind !== 'login_limited') return undefined
   const knownBrowserHelps = KNOWN_BROWSER_HELPS[problem.of]
@@ -35,10 +35,10 @@ const withoutMail = ({ support, appName }: Layout, knownBrowserHelps: boolean): 
 <p>${knownBrowserHelps && html`${limitTexts.knownBrowser} `}${support.text(limitTexts.askOperator(appName))}</p>
 `
 
-/** The class of the button that sends the password: while none is checked, the way by mail comes first. */
+/** Finds the class of the button that sends the password: while none is checked, the way by mail comes first. */
 export const passwordButtonClass = ({ mailIsOn }: Layout, problem: FormProblem | undefined): string =>
   mailIsOn && problem?.kind === 'login_limited' ? 'second' : 'first'
 
-/** The last line of such a page. */
+/** This is the last line of such a page. */
 export const limitNote = ({ support }: Layout, problem: FormProblem | undefined): HtmlFragment | undefined =>
   problem?.kind === 'login_limited' ? html`<p class="about">${support.requestNote(problem.requestId)}</p>` : undefined

@@ -1,19 +1,18 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { passkeyTexts as texts } from './passkey-texts.ts'
 
-/** A passkey of the account. */
 export interface PasskeyView {
   id: string
   name: string
   addedAtMs: number
   lastUsedAtMs: number | undefined
-  /** Whether it can be on several devices of the user, and not on one alone. */
+  /** This tells whether it can be on several devices of the user, and not on one alone. */
   isSynced: boolean
-  /** Whether it may be removed: it is not the last way to sign in. */
+  /** This tells whether it may be removed: it is not the last way to sign in. */
   removable: boolean
 }
 
-/** What a button for passkeys does; `passkeys.js` does it. */
+/** `passkeys.js` does what a button for passkeys stands for. */
 interface PasskeyButton {
   /**
    * `log-in` and `confirm`: signs in, and goes on. `fill`: puts the response of a passkey into the form around it, and
@@ -21,27 +20,27 @@ interface PasskeyButton {
    */
   kind: 'log-in' | 'confirm' | 'fill' | 'add'
   csrfToken: string
-  /** The route that signs in. */
+  /** This route signs in. */
   url?: string
-  /** The text of the button, if it is not the usual one. */
+  /** This is the text of the button, if it is not the usual one. */
   label?: string
   isMain?: boolean
-  /** Whether there are other ways: then the page says nothing about passkeys in a browser that has none. */
+  /** This tells whether there are other ways: then the page says nothing about passkeys in a browser that has none. */
   hasOthers?: boolean | undefined
-  /** The link that the user has followed: the passkey is added to its account. */
+  /** The user has followed this link: the passkey is added to its account. */
   link?: { purpose: 'reset' | 'undo' | 'invite'; token: string } | undefined
-  /** Shown with the button, above it. */
+  /** This is shown with the button, above it. */
   before?: HtmlFragment | false | undefined
 }
 
 const LABELS = { 'log-in': texts.logIn, confirm: texts.confirm, fill: texts.use, add: texts.add }
 
-/** The field in which `fill` puts the response, as JSON. */
+/** `fill` puts the response into this field, as JSON. */
 const responseInput = html`<input type="hidden" name="passkey_response">`
 
 /**
- * A button that uses or makes a passkey, with the place where the script says what happens. The script reveals it; where
- * scripts are off, there is a sentence in its place.
+ * Makes a button that uses or creates a passkey, with the place where the script says what happens. The script reveals
+ * it; if scripts are off, there is a sentence in its place.
  */
 export const passkeyButton = ({ kind, csrfToken, url, link, ...it }: PasskeyButton): HtmlFragment =>
   html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
@@ -50,5 +49,8 @@ ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>
 <noscript><p class="hint">${texts.withoutScripts[kind]}</p></noscript>`
 
-/** A user and a key, which stand for passkeys. It has the colour of the text around it, in forced colours too. */
+/**
+ * The icon shows a user and a key, which stand for passkeys. It has the colour of the text around it, in forced colours
+ * too.
+ */
 export const passkeyIcon = html`<svg width="20" height="20" fill="currentColor" fill-rule="evenodd" aria-hidden="true"><path transform="scale(.833)" d="M9.5 2.5a4.6 4.6 0 1 1 0 9.2 4.6 4.6 0 0 1 0-9.2zM1 20.5c0-4 3.4-6.8 8.5-6.8 1.8 0 3.4.4 4.7 1a5 5 0 0 0 1.5 3.2v2.6zM19 8.8a4 4 0 0 1 1.5 7.7v1l1.2 1.3-1.2 1.3 1.2 1.3-2.3 2.3-1.9-2v-5.2A4 4 0 0 1 19 8.8zm0 2a1.3 1.3 0 1 0 0 2.6 1.3 1.3 0 0 0 0-2.6z"></path></svg>`

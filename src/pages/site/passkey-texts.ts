@@ -1,4 +1,4 @@
-/** The texts that the script of passkeys may show. The names of the members are used in `passkeys.js`. */
+/** The script of passkeys may show these texts. `passkeys.js` uses the names of the members. */
 export const passkeyScriptTexts = {
   waiting: 'Go on in the dialog of your browser …',
   notUsed:
@@ -18,7 +18,7 @@ export const passkeyScriptTexts = {
   failed: 'Your browser could not do that. Try again, or use another way.',
 }
 
-/** What was done, on the account page. */
+/** These texts say on the account page what was done. */
 export const passkeyDone = {
   passkey_added: 'Your passkey was added. You can log in with it from now on. Every other session was logged out.',
   passkey_renamed: 'The passkey has its new name.',
@@ -27,7 +27,6 @@ export const passkeyDone = {
 
 export const passkeyNameProblem = 'Use 1 to 64 characters, in one line.'
 
-/** The other texts about passkeys. */
 export const passkeyTexts = {
   passkeys: 'Passkeys',
   logIn: 'Log in with a passkey',
@@ -42,7 +41,6 @@ export const passkeyTexts = {
     add: 'To add a passkey, allow scripts for this site (JavaScript), and load the page again.',
   },
 
-  /** What a passkey is. */
   what: [
     'A passkey logs you in, and there is nothing to remember or to type.',
     'It is kept on your phone, your computer or a security key, and often synced between your devices.',
@@ -63,7 +61,7 @@ export const passkeyTexts = {
   saveName: 'Save name',
   remove: 'Remove',
   removeOf: (name: string): string => `Remove the passkey ${name}`,
-  /** Before a name, where no heading says what it is of. */
+  /** This comes before a name, if no heading says what it is of. */
   passkey: 'Passkey',
   removeAbout: 'It no longer logs you in here, and every other session is logged out.',
   onlyWayIn: 'Your only way to log in, so it stays.',

@@ -1,8 +1,8 @@
-/** "a", "a or b", "a, b or c" */
+/** Joins items: "a", "a or b", "a, b or c". */
 export const anyOf = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} or ${items.at(-1)}`
 
-/** The reasons why a sign-in with a provider can end without a session; `texts.providerProblems` has their texts. */
+/** A sign-in with a provider can end without a session for these reasons; `texts.providerProblems` has their texts. */
 export type ProviderProblem =
   | 'cancelled'
   | 'refused'
@@ -26,33 +26,31 @@ export type ProviderProblem =
   | 'last_way'
   | 'no_proof'
 
-/** The values that texts about a provider can contain. */
+/** Texts about a provider can contain these values. */
 interface About {
-  /** The provider's name. */
   label: string
   email: string | undefined
   appName: string
-  /** Whether the user can create an account with a password instead. */
+  /** This tells whether the user can create an account with a password instead. */
   canSignUp: boolean
-  /** What would be accepted: domains, or the email of the link. */
+  /** These would be accepted: domains, or the email of the link. */
   accepted: readonly string[]
 }
 
 interface Words {
   title: (about: About) => string
-  /** The reason and the remedy. */
+  /** This says the reason and the remedy. */
   why: (about: About) => string
 }
 
 const address = (email: string | undefined): string => email ?? 'your email address'
 
-/** What to do about the email at the provider: to correct it there, or to do without. */
+/** Says what to do about the email at the provider: to correct it there, or to do without. */
 const instead = ({ label, canSignUp }: About, correction: string): string =>
   canSignUp
     ? `Create an account with a password instead; you can connect ${label} to it on your account page afterwards.`
     : `${correction} at ${label}, then try again.`
 
-/** The texts for each reason why a sign-in with a provider failed. */
 export const providerProblems: Record<ProviderProblem, Words> = {
   cancelled: {
     title: () => 'You cancelled',

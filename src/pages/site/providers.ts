@@ -5,15 +5,15 @@ import type { FormView } from './form-view.ts'
 import { csrfInput, returnToInput } from './form.ts'
 import { texts } from './texts.ts'
 
-/** An external provider to continue with; its form posts to `/auth/oauth/{name}`. */
+/** The form of an external provider posts to `/auth/oauth/{name}`. */
 export interface ProviderView {
   name: string
   label: string
-  /** On this origin, or on one that was passed to `createPages`: otherwise the policy blocks it. */
+  /** It is on this origin, or on one that was passed to `createPages`: otherwise the policy blocks it. */
   iconUrl?: string | undefined
 }
 
-/** The purpose of a visit to a provider, if it is not a sign-in. */
+/** This is the purpose of a visit to a provider, if it is not a sign-in. */
 export type ProviderIntent = 'link' | 'confirm'
 
 export interface LinkedView {
@@ -22,39 +22,39 @@ export interface LinkedView {
   iconUrl?: string | undefined
   email: string | undefined
   linkedAtMs: number
-  /** Whether it may be disconnected: it is not the last way to sign in. */
+  /** This tells whether it may be disconnected: it is not the last way to sign in. */
   removable: boolean
 }
 
-/** The link that a user has followed: a provider is connected to its account. */
+/** A user has followed this link: a provider is connected to its account. */
 export interface EntryLink {
   purpose: 'reset' | 'undo' | 'invite'
   token: string
 }
 
-/** The action of a provider's form: the start of the sign-in, or a step after it. */
+/** Finds the action of a provider's form: the start of the sign-in, or a step after it. */
 export const providerPath = (name: string, step?: 'link' | 'claim'): string => {
   const path = `/auth/oauth/${encodeURIComponent(name.toWellFormed())}`
   return step ? `${path}/${step}` : path
 }
 
-/** The purpose of the button, if it is not a sign-in. */
+/** This input says the purpose of the button, if it is not a sign-in. */
 export const intentInput = (intent: ProviderIntent | undefined): HtmlFragment | undefined =>
   intent && html`<input type="hidden" name="intent" value="${intent}">`
 
-/** How strong the confirmation must be. */
+/** This input says how strong the confirmation must be. */
 export const acrInput = (acr: string | undefined): HtmlFragment | undefined =>
   acr === undefined ? undefined : html`<input type="hidden" name="acr" value="${acr}">`
 
-/** The link that the user has followed: the provider is connected to its account. */
+/** The user has followed this link: the provider is connected to its account. */
 export const entryInputs = ({ purpose, token }: EntryLink): HtmlFragment =>
   html`<input type="hidden" name="intent" value="${purpose}"><input type="hidden" name="token" value="${token}">`
 
-/** The pending account link from a provider, sealed by the service. */
+/** The service has sealed the pending account link from a provider. */
 export const pendingInput = (pending: string): HtmlFragment =>
   html`<input type="hidden" name="pending" value="${pending}">`
 
-/** A provider's icon, or a tile with its initial, so that all names are aligned. */
+/** Shows a provider's icon, or a tile with its initial, so that all names are aligned. */
 export const providerIcon = (label: string, iconUrl: string | undefined): HtmlFragment =>
   iconUrl
     ? html`<img src="${iconUrl}" alt="" width="20" height="20">`
@@ -63,12 +63,15 @@ export const providerIcon = (label: string, iconUrl: string | undefined): HtmlFr
 interface Buttons {
   csrfToken: string
   providers: readonly ProviderView[]
-  /** Fields of each form. */
+  /** These are fields of each form. */
   hiddenInputs?: HtmlFragment | undefined
   words: (label: string) => string
 }
 
-/** A form with a button for each provider, since each has a different action. Empty without providers. */
+/**
+ * Makes a form with a button for each provider, since each has a different action. It is empty if there are no
+ * providers.
+ */
 export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: Buttons): HtmlFragment | undefined => {
   if (providers.length === 0) return undefined
   const inputs = html`${csrfInput(csrfToken)}${hiddenInputs}`
@@ -82,28 +85,28 @@ export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: B
 ${forms}</div>`
 }
 
-/** The same on the page of a link: the provider that is chosen is connected to the account of the link. */
+/** Makes the same for the page of a link: the provider that is chosen is connected to the account of the link. */
 export const entryButtons = (
   { csrfToken, providers = [] }: { csrfToken: string; providers: readonly ProviderView[] | undefined },
   entry: EntryLink,
 ): HtmlFragment | undefined =>
   providerButtons({ csrfToken, providers, hiddenInputs: entryInputs(entry), words: texts.continueWith })
 
-/** The separator between a form and the buttons that can be used in its place. */
+/** The line separates a form and the buttons that can be used in its place. */
 export const orLine = (): HtmlFragment => html`<div class="or"><span>${texts.or}</span></div>
 `
 
 export interface EntryView extends FormView {
-  /** `return_to`, kept in the form and in the links between login and signup. */
+  /** The form and the links between login and signup keep `return_to`. */
   returnTo: string | undefined
-  /** As typed. */
+  /** This is the text that was typed. */
   email: string
   providers: readonly ProviderView[]
 }
 
 /**
- * A link between the pages of login, signup and forgotten passwords. It keeps `return_to`, and the email if it is one:
- * anything else that was typed stays out of addresses, which proxies log and browsers remember.
+ * Links the pages of login, signup and forgotten passwords. The link keeps `return_to`, and the email if it is one: any
+ * other text that was typed stays out of addresses, which proxies log and browsers remember.
  */
 export const entryHref = (
   path: '/auth/login' | '/auth/signup' | '/auth/password/forgot',
@@ -118,17 +121,20 @@ export const entryHref = (
   return fields.length === 0 ? path : `${path}?${fields.join('&')}`
 }
 
-/** Below a page of a user who is signed in, other than the account page. */
+/** These links stand below a page of a user who is signed in, other than the account page. */
 export const accountLinks = (): HtmlFragment =>
   html`<a href="/auth/account">${texts.backToAccount}</a> · <a href="/auth/logout">${texts.logOut}</a>`
 
-/** For a form that is older than a login in another tab: the login page leads a signed-in user on. */
+/** The form is older than a login in another tab: the login page leads a signed-in user on. */
 export const wayOn = ({ problem, returnTo }: Pick<EntryView, 'problem' | 'returnTo'>): HtmlFragment | undefined =>
   problem?.kind === 'outdated'
     ? html`<p class="about">${texts.loggedInElsewhere} <a href="${entryHref('/auth/login', returnTo)}">${texts.goOn}</a></p>`
     : undefined
 
-/** The buttons of the external providers, below the form if there is one; empty without providers. */
+/**
+ * Makes the buttons of the external providers, below the form if there is one. They are empty if there are no
+ * providers.
+ */
 export const providerForms = (
   { csrfToken, providers, returnTo }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo'>,
   isBelowForm = true,

@@ -1,4 +1,4 @@
-/** The texts about codes of an app, and about recovery codes. */
+/** These texts are about codes of an app, and about recovery codes. */
 export const secondFactorTexts = {
   title: 'Codes from an app',
   code: 'Code',
@@ -72,7 +72,7 @@ Each works once, in place of a code or passkey. New ones replace all of them.
   forgetTrusted: 'Forget all trusted browsers',
 } as const
 
-/** What was done, on the account page. */
+/** These texts say on the account page what was done. */
 export const secondFactorDone = {
   second_factor_set_up: 'Your app is set up, and every other session was logged out.',
   trusted_browsers_forgotten: 'Every browser is asked for a code again.',
@@ -80,7 +80,7 @@ export const secondFactorDone = {
   second_factor_removed: 'The app was removed, and every other session was logged out.',
 }
 
-/** What is wrong with a field. */
+/** These texts say what is wrong with a field. */
 export const codeProblems = {
   code_missing: 'Enter a code.',
   passkey_challenge: 'That took too long, or was begun in another browser. Use your passkey once more.',

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-/** What the script knows about this installation: nothing about anybody who loads it. */
+/** The script knows this about the installation, and nothing about anybody who loads it. */
 interface SessionScriptSettings {
-  /** That of the access token at login. */
+  /** The access token at login has this audience. */
   audience: string
-  /** Names of cookies. */
+  /** This and the following are names of cookies. */
   session: string
   fresh: string
   csrf: string
@@ -12,7 +12,7 @@ interface SessionScriptSettings {
 
 const SOURCE = new URL('./session.js', import.meta.url)
 
-/** The text of `/auth/session.js`, without its comments: every visitor loads it. */
+/** Makes the text of `/auth/session.js`, without its comments: every visitor loads it. */
 export const createSessionScript = (settings: SessionScriptSettings): string => {
   const source = readFileSync(SOURCE, 'utf8').replace(/^ *\/\/.*\n|^\n/gm, '')
   return `'use strict';((settings) => {\n${source}})(${JSON.stringify(settings)})\n`

@@ -1,19 +1,19 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { texts } from './texts.ts'
 
-/** Where users turn to for help, on every page that tells them to ask the people who run the service. */
+/** Users find help there, on every page that tells them to ask the people who run the service. */
 export interface Support {
-  /** A text as HTML. Its words for asking these people are a link, where the operator has set an address for it. */
+  /** Makes HTML of a text. Its words for asking these people are a link, if the operator has set an address for it. */
   text(text: string): HtmlFragment
-  /** The same, and all of the text is the link. */
+  /** Does the same, and all of the text is the link. */
   link(text: string): HtmlFragment
-  /** The line with the request ID, with which an operator finds the line in the log. */
+  /** Makes the line with the request ID, with which an operator finds the line in the log. */
   requestNote(requestId: string): HtmlFragment
 }
 
 interface SupportSettings {
   appName: string
-  /** An https or mailto URL. */
+  /** This is an https or mailto URL. */
   supportUrl?: string | undefined
 }
 
@@ -34,7 +34,7 @@ export const createSupport = ({ appName, supportUrl }: SupportSettings): Support
   }
 }
 
-/** What developers and operators need, and nobody else: folded away. */
+/** Folds away what developers and operators need, and nobody else does. */
 export const operatorDetails = (body: HtmlFragment): HtmlFragment => html`<details>
 <summary class="quiet">${texts.forOperator}</summary>
 <div class="about">

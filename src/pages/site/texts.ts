@@ -33,7 +33,6 @@ const fieldProblems: Record<NamedProblem, string> = {
 
 interface Failure {
   title: string
-  /** The remedy. */
   advice: string
 }
 
@@ -50,15 +49,15 @@ const failures: ReadonlyMap<number, Failure> = new Map([
   [503, { title: 'Back in a moment', advice: 'You are not logged out. Reload this page shortly.' }],
 ])
 
-/** All texts of the pages. Another language would be another object of this type. */
+/** These are all texts of the pages. Another language would be another object of this type. */
 export const texts = {
   lang: 'en',
-  /** For dates and times. */
+  /** The locale formats dates and times. */
   locale: 'en-GB',
 
   documentDescription: (appName: string): string =>
     `Log in to ${appName}, create an account, or look after the one you have.`,
-  /** Before the title of a page whose form had an error. */
+  /** This comes before the title of a page whose form had an error. */
   wrongTitle: 'Error: ',
 
   email: 'Email',
@@ -192,7 +191,7 @@ export const texts = {
   lastSeen: 'Last seen',
   loggedInSince: 'Logged in since',
   endSession: 'Log out',
-  /** After `endSession`, and before a time. */
+  /** This comes after `endSession`, and before a time. */
   endSessionOf: (device: string): string => `the session on ${device}, last seen`,
   endOtherSessions: 'Log out all others',
   moreSessions: (count: number): string => `And ${count} more, seen longer ago.`,
@@ -211,7 +210,7 @@ export const texts = {
   },
   tryAgainIn: (seconds: number): string => `Try again in ${wait(seconds)}.`,
   requestId: 'When you ask for help, mention request',
-  /** The words, in any text of the pages, that become a link to the people who help. */
+  /** These words, in any text of the pages, become a link to the people who help. */
   askingForHelp: (appName: string): string[] => [
     `Ask whoever runs ${appName}`,
     `ask whoever runs ${appName}`,

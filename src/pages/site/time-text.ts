@@ -15,7 +15,7 @@ interface Formats {
 
 let formats: Formats | undefined
 
-// Created at the first use, since they would slow down the start.
+// The formats are created at the first use, since they would slow down the start.
 const localFormats = (): Formats => {
   formats ??= {
     day: new Intl.DateTimeFormat(texts.locale, { dateStyle: 'medium', timeZone: 'UTC' }),
@@ -39,18 +39,18 @@ const agoText = (atMs: number, nowMs: number): string => {
   return ago.format(-Math.floor(passedMs / DAY_MS), 'day')
 }
 
-// Without scripts the times are in UTC. The script of the pages writes them again in the browser's language and zone, by
-// `data-time`: what an element shows, or else only its title.
+// If scripts are off, the times are in UTC. The script of the pages writes them again in the browser's language and
+// zone, by `data-time`, which says what an element shows, or else only its title.
 
-/** "2 Nov 2026", in UTC. */
+/** Writes a day as "2 Nov 2026", in UTC. */
 export const dayOf = (atMs: number): HtmlFragment =>
   html`<time datetime="${toTimestamp(atMs)}" data-time="day">${localFormats().day.format(atMs)}</time>`
 
-/** "2 Nov 2026, 08:13 UTC" */
+/** Writes a time as "2 Nov 2026, 08:13 UTC". */
 export const momentOf = (atMs: number): HtmlFragment =>
   html`<time datetime="${toTimestamp(atMs)}" data-time="moment">${momentText(atMs)}</time>`
 
-/** "3 minutes ago", with the exact time as its title; a date if the time is more than 30 days ago. */
+/** Writes "3 minutes ago", with the exact time as its title; a date if the time is more than 30 days ago. */
 export const agoOf = (atMs: number, nowMs: number): HtmlFragment => {
   const shows = isLongAgo(nowMs - atMs) ? 'day' : 'ago'
   return html`<time datetime="${toTimestamp(atMs)}" title="${momentText(atMs)}" data-time="${shows}">${agoText(atMs, nowMs)}</time>`
@@ -62,7 +62,7 @@ const UNITS = [
   ['minute', MINUTE_MS],
 ] as const
 
-/** "30 days", "36 hours": in the largest unit of which it is a whole number. */
+/** Writes "30 days", "36 hours": in the largest unit of which it is a whole number. */
 export const durationOf = (ms: number): string => {
   const [unit, unitMs] = UNITS.find(([, one]) => ms % one === 0) ?? ['second', SECOND_MS]
   return new Intl.NumberFormat(texts.locale, { style: 'unit', unit, unitDisplay: 'long' }).format(

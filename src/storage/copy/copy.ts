@@ -9,7 +9,7 @@ import { countRows, digestTable, explainInsertError, keyOf, readPages, type Tabl
 export { START_OVER } from './pages.ts'
 export { locationName } from './open.ts'
 
-/** The part of a table that is copied or checked. */
+/** This part of a table is copied or checked. */
 interface Progress {
   step: 'copy' | 'check'
   table: string
@@ -17,7 +17,7 @@ interface Progress {
   total: number
 }
 
-/** The content of a table in both databases after the copy. */
+/** The table has this content in both databases after the copy. */
 export interface Comparison {
   table: string
   source: TableDigest
@@ -26,8 +26,8 @@ export interface Comparison {
 }
 
 /**
- * The number of rows in one transaction. Emails and names come in random order in their indexes: the larger the
- * transaction, the fewer of the indexes' pages are written several times.
+ * One transaction has so many rows. Emails and names come in random order in their indexes: the larger the transaction,
+ * the fewer of the indexes' pages are written several times.
  */
 const BATCH_ROWS = 20_000
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Queries } from '../database.ts'
 
-/** Written before the first row, so that svc never starts on half a copy. */
+/** The marker is written before the first row, so that svc never starts on half a copy. */
 export const markUnfinished = (db: Queries, from: string): Promise<number> =>
   db.run(`INSERT INTO installation (name, value) VALUES ('copy', ?)`, from)
 

@@ -9,20 +9,20 @@ import { TABLES } from '../tables.ts'
 import { markUnfinished, requireNoUnfinishedCopy } from './marker.ts'
 import { countRows } from './pages.ts'
 
-/** The place of a database, as `SVC_DATABASE_URL` says it. */
+/** `SVC_DATABASE_URL` says the place of a database in this way. */
 export type DatabaseLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; connection: ConnectionInfo }
 
 /** Counting a hundred million rows takes minutes. */
 const STATEMENT_TIMEOUT_MS = 600_000
 
-/** A name for messages and the marker, the same however the URL of a database is written. */
+/** Makes a name for messages and the marker, the same however the URL of a database is written. */
 export const locationName = (location: DatabaseLocation): string => {
   if (location.kind === 'sqlite') return `sqlite:${resolve(location.file)}`
   const { host, port, database } = location.connection
   return `postgres://${host}:${port}/${database}`
 }
 
-/** The option that holds the location. */
+/** This option holds the location. */
 type Option = '--from' | '--to'
 
 /** Creates a SQLite file that is missing. */
@@ -66,7 +66,7 @@ const openChecked = async (
   }
 }
 
-/** Opens the source, whose schema must be exactly that of this program. Changes nothing. */
+/** Opens the source, whose schema must be exactly that of this program. It changes nothing. */
 export const openSource = async (location: DatabaseLocation): Promise<Database> => {
   if (location.kind === 'sqlite' && !existsSync(location.file)) {
     throw new AppError('not_found', `there is no database ${resolve(location.file)} to copy from`)
@@ -115,7 +115,7 @@ const TABLE_NAMES = {
 const listTables = async (db: Database): Promise<string[]> =>
   (await db.all<{ name: string }>(TABLE_NAMES[db.dialect])).map((table) => table.name)
 
-/** Throws `conflict` where another program has tables with the names of svc's. */
+/** Throws `conflict` if another program has tables with the names of svc's. */
 const requireNoOtherTables = (there: string[], name: string): void => {
   if (there.includes('migrations') && there.includes('installation')) return
   const taken = TABLES.map((table) => table.name).filter((table) => there.includes(table))
@@ -123,7 +123,7 @@ const requireNoOtherTables = (there: string[], name: string): void => {
   throw new AppError('conflict', `${name} is not empty: it has tables of another program, ${taken.join(', ')}`)
 }
 
-/** Looks at existing tables only, because an older schema may lack some. */
+/** Looks at existing tables alone, because an older schema may lack some. */
 const requireEmpty = async (db: Database, there: string[], name: string): Promise<void> => {
   const found: string[] = []
   for (const table of TABLES.filter((each) => there.includes(each.name))) {

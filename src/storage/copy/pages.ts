@@ -4,12 +4,12 @@ import { type Dialect, type Queries, UniqueViolation } from '../database.ts'
 import type { Row } from '../rows.ts'
 import type { Table } from '../tables.ts'
 
-/** Measured by `npm run bench:copy`: more rows at once are no faster, and cost memory. */
+/** `npm run bench:copy` measured this: more rows at once are no faster, and cost memory. */
 const PAGE_ROWS = 1000
 
 /**
- * Conditions for the rows that are copied; all rows of the other tables are. Rows of `installation` that belong to one
- * database stay there: leases and locks of processes, and what migrations and a copy record.
+ * The conditions select the rows that are copied; all rows of the other tables are. Rows of `installation` that belong
+ * to one database stay there: leases and locks of processes, and the records of migrations and of a copy.
  */
 export const COPIED_ROWS: Readonly<Record<string, string>> = {
   installation: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy')`,
@@ -18,12 +18,12 @@ export const COPIED_ROWS: Readonly<Record<string, string>> = {
 const where = ({ name }: Table, condition: string): string =>
   COPIED_ROWS[name] ? `${condition} AND ${COPIED_ROWS[name]}` : condition
 
-/** The primary key of a row, as text. */
+/** Reads the primary key of a row, as text. */
 export const keyOf = ({ columns: [key] }: Table, row: Row | undefined): string => String(row?.[key])
 
 /**
- * The rows after a key in the order of keys, page by page; all rows when the key is empty. Throws an error that names
- * the row when a value has a type that svc never writes.
+ * Reads the rows after a key in the order of keys, page by page; all rows when the key is empty. Throws an error that
+ * names the row when a value has a type that svc never writes.
  */
 export async function* readPages(db: Queries, table: Table, after: string): AsyncGenerator<Row[]> {
   const { name, columns } = table
@@ -78,7 +78,7 @@ export const countRows = async (db: Queries, table: Table): Promise<number> => {
 
 export interface TableDigest {
   rows: number
-  /** SHA-256 in hex over each row in the order of keys: its values as a JSON array, and a line end. */
+  /** This is SHA-256 in hex over each row in the order of keys: its values as a JSON array, and a line end. */
   sha256: string
 }
 
@@ -102,7 +102,7 @@ export const digestTable = async (
 export const START_OVER =
   'Another process wrote to one of the databases during the copy: stop every svc that uses them, and copy to a new, empty database.'
 
-/** SQLSTATE and SQLite's extended result code of a violated foreign key. */
+/** SQLSTATE and SQLite's extended result code stand for a violated foreign key. */
 const FOREIGN_KEY = { code: '23503', errcode: 787 }
 
 const isConstraintViolation = (error: unknown): boolean => {
@@ -117,7 +117,7 @@ const copyError = (message: string, error?: unknown): AppError => {
   return new AppError('internal_error', message, { cause })
 }
 
-/** The error for a row of the source that cannot be copied, with its key. */
+/** Makes the error for a row of the source that cannot be copied, with its key. */
 const invalidRow = ({ name }: Table, key: unknown, wrong: string): AppError =>
   copyError(
     `${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Correct it, and copy again to a new, empty database.`,

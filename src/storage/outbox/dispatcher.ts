@@ -1,6 +1,6 @@
 import type { Log } from '../../lib/log.ts'
 
-/** The interval at which a process looks for rows of other processes, and for retries that are due. */
+/** A process looks at this interval for rows of other processes, and for retries that are due. */
 const POLL_MS = 1000
 
 /** Hands due rows of an outbox over, in the background. */
@@ -14,25 +14,25 @@ export interface Dispatcher {
   runDue(): Promise<void>
 }
 
-/** From the first due row until none is left. */
+/** A turn lasts from the first due row until none is left. */
 export interface Turn<Row> {
-  /** Makes one attempt. Resolves to whether its result is stored; never rejects. */
+  /** Makes one attempt. It resolves to true if its result is stored; it never rejects. */
   handle(row: Row): Promise<boolean>
-  /** Whether another process may have taken over, so that no more attempts may begin here. */
+  /** Tells whether another process may have taken over, so that no more attempts may begin here. */
   isOver?(): boolean
   end?(): Promise<void>
 }
 
 interface DispatcherDeps<Row> {
-  /** The name of the outbox in the log. */
+  /** The outbox has this name in the log. */
   name: string
   log: Log
-  /** The greatest number of simultaneous attempts. */
+  /** This is the greatest number of attempts at the same time. */
   atOnce: number
   findDue: (limit: number) => Promise<Row[]>
-  /** Undefined while another process has the turn. The signal ends an attempt early. */
+  /** Resolves to undefined while another process has the turn. The signal ends an attempt early. */
   beginTurn: (signal: AbortSignal) => Promise<Turn<Row> | undefined>
-  /** The time between the commit of a row and the look for it; none if left out. */
+  /** This is the time between the commit of a row and the look for it; there is none if it is left out. */
   wakeAfterMs?: () => number
 }
 
@@ -43,7 +43,7 @@ export const createDispatcher = <Row>(deps: DispatcherDeps<Row>): Dispatcher => 
   let waking: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let isStopped = false
-  /** Whether rows may have become due since the last look. */
+  /** This tells whether rows may have become due since the last look. */
   let lookAgain = false
   let woken = Promise.withResolvers<void>()
 

@@ -2,18 +2,18 @@ import { inPieces, rowPlaceholders } from '../../lib/sql-values.ts'
 import type { Queries, Value } from '../database.ts'
 
 /**
- * The part of a row that messages to users and events for the application share. A row is open until it is handed over,
+ * Messages to users and events for the application share this part of a row. A row is open until it is handed over,
  * given up or dropped. Times are in milliseconds since 1970.
  */
 export interface OutboxRow {
-  /** UUID of version 7. */
+  /** The id is a UUID of version 7. */
   id: string
   userId: string | null
   createdAtMs: number
-  /** Since the row was made, or was last sent again. */
+  /** Attempts count since the row was made, or was last sent again. */
   attempts: number
   nextAttemptAtMs: number
-  /** Why the last attempt failed, or why there was none. */
+  /** This says why the last attempt failed, or why there was none. */
   problem: string | null
   closedAtMs: number | null
 }
@@ -30,43 +30,48 @@ const SHARED_COLUMNS: Record<keyof OutboxRow, string> = {
 
 interface OutboxTable<Row extends OutboxRow> {
   table: string
-  /** The column or expression of each property that is not shared. */
+  /** Each property that is not shared has this column or expression. */
   columns: Record<Exclude<keyof Row, keyof OutboxRow>, string>
-  /** Whether a row waits while an earlier one of the same user is open. */
+  /** This tells whether a row waits while an earlier one of the same user is open. */
   inOrderOfUser: boolean
-  /** The condition that finds the rows that were given up. */
+  /** This condition finds the rows that were given up. */
   failed: string
 }
 
-/** The backlog of an outbox. */
 export interface OutboxLoad {
-  /** The number of open rows, counted up to `MAX_COUNTED`. */
+  /** This is the number of open rows, counted up to `MAX_COUNTED`. */
   open: number
-  /** The time since the oldest due row became due; 0 if none is due. */
+  /** This is the time since the oldest due row became due; it is 0 if none is due. */
   overdueMs: number
 }
 
 /** A higher count would tell nothing new, and would delay other users of the database. */
 export const MAX_COUNTED = 10_000
 
-/** The attempt of a result. The result has no effect once a newer attempt has begun, or the row is closed. */
+/**
+ * The attempt names the one that a result belongs to. The result has no effect once a newer attempt has begun, or the
+ * row is closed.
+ */
 export type Attempt = Pick<OutboxRow, 'id' | 'attempts'>
 
-/** A table of rows that wait to be handed over, and of their history. */
+/** The table has rows that wait to be handed over, and their history. */
 export interface Outbox<Row extends OutboxRow> {
-  /** The list of a `SELECT`, with the names of the properties. */
+  /** This is the list of a `SELECT`, with the names of the properties. */
   readonly selected: string
   /** Inserts rows with the same properties, due at once; resolves to how many. */
   insert(db: Queries, rows: readonly Partial<Row>[]): Promise<number>
   find(db: Queries, id: string): Promise<Row | undefined>
-  /** The latest rows, or the latest that were given up, the newest first. */
+  /** Finds the latest rows, or the latest that were given up, the newest first. */
   findLatest(db: Queries, limit: number, isFailed?: boolean): Promise<Row[]>
-  /** Rows that are due, the first due first. */
+  /** Finds rows that are due, the first due first. */
   findDue(db: Queries, nowMs: number, limit: number): Promise<Row[]>
   findLoad(db: Queries, nowMs: number): Promise<OutboxLoad>
-  /** Reserves a row for one attempt that ends by `untilMs`; 0 if another process has reserved it, or it is closed. */
+  /**
+   * Reserves a row for one attempt that ends by `untilMs`; resolves to 0 if another process has reserved it, or it is
+   * closed.
+   */
   claim(db: Queries, row: Row, untilMs: number): Promise<number>
-  /** Stores the result of an attempt; 0 where it has no effect any more. */
+  /** Stores the result of an attempt; resolves to 0 if it has no effect any more. */
   settle(db: Queries, attempt: Attempt, result: Partial<Row>): Promise<number>
   /**
    * Stores the result of a failed attempt, and the time of the next one. In an outbox with an order, later rows of the

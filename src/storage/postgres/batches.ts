@@ -8,7 +8,7 @@ export interface Waiter<Result> extends PromiseWithResolvers<Result> {
   sinceMs: number
 }
 
-/** The keys that are asked for, each with its waiter. */
+/** These keys are asked for, each with its waiter. */
 export type Batch<Key, Result> = Map<Key, Waiter<Result>>
 
 interface BatchesDeps<Key, Result> {
@@ -27,7 +27,7 @@ export const createBatches = <Key, Result>({ send, timeoutMs }: BatchesDeps<Key,
   let running = 0
   let isScheduled = false
 
-  /** Without this, a database slower than its load would serve requests whose clients are gone, later and later. */
+  /** A database slower than its load would otherwise serve requests whose clients are gone, later and later. */
   const rejectExpired = (): void => {
     const expiredBeforeMs = performance.now() - timeoutMs
     for (const [key, waiter] of waiting) {

@@ -1,13 +1,12 @@
 import { AppError, unavailable } from '../../lib/errors.ts'
 import { NO_TABLES, OTHER_TABLES, UniqueViolation } from '../database.ts'
 
-/** An error that the server sent. Any other error means that the server did not respond. */
+/** The server sent this error. Any other error means that the server did not respond. */
 interface ServerError extends Error {
-  /** The SQLSTATE. */
   code: string
   severity: string
   constraint?: string
-  /** The function in the server's source; unlike the message, it is never translated. */
+  /** This is the function in the server's source; unlike the message, it is never translated. */
   routine?: string
 }
 
@@ -16,7 +15,8 @@ const isServerError = (error: unknown): error is ServerError =>
 
 const UNIQUE_VIOLATION = '23505'
 
-// Failures that a retry may not meet, by code or class (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// A retry may not meet these failures; they are named by code or class
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const TRANSIENT_FAILURES: Record<string, string> = {
   '08': 'cannot be reached',
   '25006': 'is read-only',
@@ -56,10 +56,10 @@ export const isRetryable = (translated: unknown): boolean => {
   return (isServerError(error) && ['40001', '40P01'].includes(error.code)) || isStalePlan(error)
 }
 
-/** The message of `pg` when neither a free nor a new connection came in time. */
+/** `pg` has this message when neither a free nor a new connection came in time. */
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 
-/** SQLSTATE codes that end the connection. The severity would show it too, but it may be translated. */
+/** These SQLSTATE codes end the connection. The severity would show it too, but it may be translated. */
 const ENDS_CONNECTION = /^(?:08|57P|25P0[345])/
 
 /** Tells whether the connection must not be reused: it is closed or closing, or leads to a server that is read-only. */
@@ -101,16 +101,21 @@ const hideValues = (error: ServerError): void => {
   error.stack = error.stack?.replace(original, error.message) ?? ''
 }
 
-/** The startup parameters of svc's connections, which a pooler must accept. */
+/** svc's connections have these startup parameters, which a pooler must accept. */
 const STARTUP_PARAMETERS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].join(',')
 
-/** Only a pooler refuses these parameters, since PostgreSQL knows them. PgBouncer's messages are in English only. */
+/**
+ * No server but a pooler refuses these parameters, since PostgreSQL knows them. PgBouncer's messages are in English
+ * only.
+ */
 const REFUSED_PARAMETER = /unsupported startup parameter: (\w+)/
 
 /** A prepared statement is missing or exists already: the pooler switched to another connection to the server. */
 const LOST_STATEMENTS = ['26000', '42P05']
 
-/** Explains to an operator how to configure the pooler that caused this error; undefined for every other error. */
+/**
+ * Explains to an operator how to configure the pooler that caused this error; returns undefined for every other error.
+ */
 const explainPoolerError = ({ code, message }: { code: string; message: string }): string | undefined => {
   const [, parameter] = REFUSED_PARAMETER.exec(message) ?? []
   if (parameter) {
@@ -144,7 +149,7 @@ export const translatePostgresError = (error: unknown): unknown => {
   if (poolerProblem) return poolerMisconfigured(poolerProblem, error)
   const failure = describeFailure(error.code)
   if (failure) return unavailable(`The database ${failure}.`, error)
-  // Only text from a request can have a NUL character, which PostgreSQL cannot store.
+  // No text but one from a request can have a NUL character, which PostgreSQL cannot store.
   if (error.code === '22021') return new AppError('invalid_request', 'A text has a NUL character.', { cause: error })
   return new AppError('internal_error', 'The database refused a statement.', { cause: error })
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import pg from 'pg'
 import type { Value } from '../database.ts'
 
-/** A statement that each connection prepares once, under its name. */
+/** Each connection prepares the statement once, under its name. */
 export interface NamedStatement {
   name: string
   text: string
@@ -37,13 +37,13 @@ export const createNamedStatements = (): Prepare => {
   }
 }
 
-/** The first 132 bits of the text's SHA-256. */
+/** The name has the first 132 bits of the text's SHA-256. */
 const statementName = (text: string): string => `svc_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
-/** The connection that `pg` hands to a query that is not its own. */
+/** `pg` hands this connection to a query that is not its own. */
 interface Connection {
   stream: { cork(): void; uncork(): void }
-  /** The texts of the statements that the server has prepared on this connection, by name. */
+  /** These are the texts of the statements that the server has prepared on this connection, by name. */
   parsedStatements: Record<string, string>
   parse(statement: { name: string; text: string }): void
   bind(portal: { statement: string; values: (string | null)[] }): void
@@ -69,12 +69,12 @@ export const sendNamed = <Row>(
     client.query(new NamedQuery<Row>(statement, timeoutMs, callback))
   })
 
-/** The columns of each statement. A server refuses to run a prepared statement whose columns have changed. */
+/** These are the columns of each statement. A server refuses to run a prepared statement whose columns have changed. */
 const described = new WeakMap<Connection, Map<string, Column[]>>()
 
 /**
- * A query for `client.query` of `pg`, which calls its methods. Unlike the query of `pg`, it has the columns described
- * once for each connection, and not with each result: that costs more than reading a row
+ * This is a query for `client.query` of `pg`, which calls its methods. Unlike the query of `pg`, it has the columns
+ * described once for each connection, and not with each result: that costs more than reading a row
  * (docs/decisions/028-own-code.md).
  */
 class NamedQuery<Row> implements pg.Submittable {
@@ -123,7 +123,7 @@ class NamedQuery<Row> implements pg.Submittable {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    // `UPDATE 3`; a statement without a count has changed nothing.
+    // The text is `UPDATE 3`, for example; a statement that has no count has changed nothing.
     this.#rowCount = Number(/\d+$/.exec(text)?.[0] ?? 0)
     if (!this.#known.has(this.name)) this.#known.set(this.name, [])
   }

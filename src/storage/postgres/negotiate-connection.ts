@@ -11,9 +11,9 @@ const RETRY_INTERVAL_MS = 500
 interface NegotiationOptions {
   /** A server that does not respond is waited for so long. */
   waitMs: number
-  /** Called before the first wait. */
+  /** It is called before the first wait. */
   onWait: (error: Error) => void
-  /** The setting or command-line option that holds the URL, for error messages. */
+  /** This setting or command-line option holds the URL, for error messages. */
   settingName?: string
 }
 
@@ -91,7 +91,7 @@ const adviceFor = (error: Error): string => {
   return 'does not answer: check host and port, and whether the server runs'
 }
 
-/** For a host with several addresses, Node throws an error without a message that holds one error for each address. */
+/** If a host has several addresses, Node throws an error without a message that holds one error for each address. */
 const withMessage = (error: Error): Error => {
   if (!(error instanceof AggregateError)) return error
   return new Error(error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', '))

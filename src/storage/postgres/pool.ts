@@ -10,32 +10,32 @@ import { type NamedResult, type NamedStatement, sendNamed } from './named-query.
 const IDLE_TIMEOUT_MS = 30_000
 /** Connections are replaced after this time, so that a server that was added or moved gets its share of them. */
 const MAX_LIFETIME_SECONDS = 1800
-/** Even where statements may take an hour (migrations), a connection is not waited for longer than this. */
+/** A connection is not waited for longer than this, though statements may take an hour (migrations). */
 const MAX_CONNECT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 2000
 /** An operation that gets its connection with a smaller share of its time left is given up. */
 const MIN_SHARE_LEFT = 0.1
 
 export interface PoolOptions {
-  /** The way to connect, without timeouts. */
+  /** The configuration says how to connect, and has no timeouts. */
   connection: pg.ClientConfig
-  /** The timeout of an operation, from waiting for a connection to its last statement. */
+  /** This is the timeout of an operation, from waiting for a connection to its last statement. */
   timeoutMs: number
   /** A statement waits so long for a lock; half of `timeoutMs` when left out. */
   lockTimeoutMs?: number | undefined
-  /** The maximum number of connections. */
+  /** The pool has at most so many connections. */
   size: number
-  /** Called when the database stops or begins to respond. */
+  /** It is called when the database stops or begins to respond. */
   onChange: (isUp: boolean, error?: Error) => void
 }
 
 /** Begins a transaction whose statements all see what was committed before the first of them. */
 export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
-/** A connection during one operation. Its errors are those that `Database` documents. */
+/** An operation uses this connection. Its errors are those that `Database` documents. */
 export interface PooledConnection {
   query<Row>(statement: NamedStatement): Promise<NamedResult<Row>>
-  /** Resolves to what the server has done: it answers `COMMIT` with `ROLLBACK` after a failure. */
+  /** Resolves to the command that the server has run: it answers `COMMIT` with `ROLLBACK` after a failure. */
   command(text: 'BEGIN' | 'COMMIT' | 'ROLLBACK' | typeof BEGIN_SNAPSHOT): Promise<string>
 }
 
@@ -136,7 +136,7 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
 const sumOver = (pools: pg.Pool[], count: (pool: pg.Pool) => number): number =>
   pools.reduce((total, pool) => total + count(pool), 0)
 
-/** The configuration of a pool of `pg`, except for its size. */
+/** Makes the configuration of a pool of `pg`, except for its size. */
 const toPoolConfig = ({ connection, timeoutMs, lockTimeoutMs }: PoolOptions): pg.PoolConfig => ({
   ...connection,
   // A statement that timed out here must end at the server too, and release its locks.
@@ -151,7 +151,7 @@ const toPoolConfig = ({ connection, timeoutMs, lockTimeoutMs }: PoolOptions): pg
 })
 
 interface LimitedConnection extends PooledConnection {
-  /** The error after which the connection must not be reused. */
+  /** The connection must not be reused after this error. */
   lost: Error | undefined
 }
 
@@ -161,7 +161,7 @@ const limitByDeadline = (client: pg.PoolClient, deadline: number): LimitedConnec
     try {
       return await send(Math.max(1, Math.ceil(deadline - performance.now())))
     } catch (error) {
-      // Its stack would lead to the driver's reader, and not to the statement.
+      // The stack of the error would lead to the driver's reader, and not to the statement.
       if (error instanceof Error) Error.captureStackTrace(error)
       if (isConnectionLost(error)) limited.lost = error as Error
       throw translatePostgresError(error)

@@ -16,14 +16,14 @@ const ENCRYPTIONS: Record<PostgresTls['mode'], readonly Encryption[]> = {
   'verify-full': ['tls'],
 }
 
-/** The kinds of connection to try, in this order. As in libpq, a Unix socket has no TLS. */
+/** Lists the kinds of connection to try, in this order. A Unix socket has no TLS, as in libpq. */
 export const encryptionsFor = ({ host, tls }: ConnectionInfo): readonly Encryption[] =>
   host.startsWith('/') ? ['plain'] : ENCRYPTIONS[tls.mode]
 
 /**
  * Tells whether the other kind of connection may succeed after this failure, as libpq decides for `prefer` and `allow`:
- * the server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on TLS.
- * It may not for a server that does not respond.
+ * the server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on
+ * TLS. It may not for a server that does not respond.
  */
 export const isEncryptionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -35,13 +35,14 @@ export const isEncryptionFailure = (error: unknown): boolean => {
   )
 }
 
-// Node's names for the results of X509_verify_cert (https://nodejs.org/api/tls.html#x509-certificate-error-codes).
+// These are Node's names for the results of X509_verify_cert
+// (https://nodejs.org/api/tls.html#x509-certificate-error-codes).
 const CERTIFICATE_ERRORS = /CERT|^CRL_|^UNABLE_TO_|^INVALID_(?:CA|PURPOSE)$|^HOSTNAME_MISMATCH$/
 
 /**
- * The configuration of `pg` for one kind of connection. It sets everything that `pg` would otherwise take from `PG*`
- * variables or `~/.pgpass`, so that only the URL counts. Reads the certificates; throws `unavailable`, naming the
- * parameter.
+ * Makes the configuration of `pg` for one kind of connection. It sets everything that `pg` would otherwise take from
+ * `PG*` variables or `~/.pgpass`, so that nothing but the URL counts. Reads the certificates; throws `unavailable`,
+ * naming the parameter.
  */
 export const toClientConfig = (info: ConnectionInfo, encryption: Encryption): ClientConfig => ({
   host: info.host,

@@ -9,17 +9,19 @@ const PATIENCE_MS = 20
 interface UpdateBatcherDeps {
   /** Changes a row; resolves to the number of changed rows. */
   runAlone: (sql: string, values: Value[]) => Promise<number>
-  /** Changes several rows, given as one list for each value; returns the places in these lists of those that changed. */
+  /**
+   * Changes several rows, given as one list for each value; returns the places in these lists of those that changed.
+   */
   runTogether: (sql: string, columns: Value[][]) => Promise<{ place: number }[]>
   /** An update that waits longer than this to start is rejected with `unavailable`. */
   timeoutMs: number
 }
 
 /**
- * Runs single statements. Those that change a row each (`UPDATE … SET … WHERE …`) and come in one turn of the event
- * loop, or while others run, become one statement, with one commit. It skips rows that another transaction holds, so
- * that it never waits for a lock, nor takes part in a deadlock. An update whose row it did not change runs alone, and
- * finds out by itself whether it has to wait, or there is nothing to change.
+ * Runs single statements. The statements that change a row each (`UPDATE … SET … WHERE …`) and come in one turn of the
+ * event loop, or while others run, become one statement, with one commit. It skips rows that another transaction holds,
+ * so that it never waits for a lock, nor takes part in a deadlock. An update whose row it did not change runs alone,
+ * and finds out by itself whether it has to wait, or there is nothing to change.
  */
 export const createUpdateBatcher = ({ runAlone, runTogether, timeoutMs }: UpdateBatcherDeps): typeof runAlone => {
   /** Resolves to the lists of values whose row has changed. */

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 
 const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 
-/** The `ssl…` parameters of libpq: files are paths, and the root certificate may be `system`. */
+/** These are the `ssl…` parameters of libpq: files are paths, and the root certificate may be `system`. */
 export interface PostgresTls {
   mode: (typeof TLS_MODES)[number]
   rootCertificateFile?: string
@@ -12,9 +12,9 @@ export interface PostgresTls {
   keyPassword?: string
 }
 
-/** The way to connect to a database on a PostgreSQL server. */
+/** This says how to connect to a database on a PostgreSQL server. */
 export interface ConnectionInfo {
-  /** A host name, an IP address, or the folder of a Unix socket, which begins with a slash. */
+  /** This is a host name, an IP address, or the folder of a Unix socket, which begins with a slash. */
   host: string
   port: number
   database: string
@@ -23,11 +23,11 @@ export interface ConnectionInfo {
   tls: PostgresTls
   applicationName?: string
   connectTimeoutMs?: number
-  /** The URL without passwords, for messages. */
+  /** This is the URL without passwords, for messages. */
   redactedUrl: string
 }
 
-/** The parameters of libpq that svc supports. */
+/** svc supports these parameters of libpq. */
 const PARAMETERS = [
   'host',
   'port',
@@ -47,7 +47,7 @@ type GivenParameters = Partial<Record<Parameter, string>>
 
 const SEVERAL_HOSTS = 'it must name one host: several with commas between are not supported'
 
-/** The error for an invalid URL. The message must hold no part of the URL that could be a piece of a password. */
+/** Makes the error for an invalid URL. The message must hold no part of the URL that could be a piece of a password. */
 const invalidUrl = (message: string): AppError => new AppError('invalid_request', message)
 
 const isParameter = (name: string): name is Parameter => PARAMETERS.some((parameter) => parameter === name)
@@ -113,7 +113,7 @@ const readParameter = (given: Map<Parameter, string>, pair: string, mayShowNames
   add(given, name, value)
 }
 
-/** Validates decoded parameters; throws `invalid_request` where they are ambiguous or not supported. */
+/** Validates decoded parameters; throws `invalid_request` if they are ambiguous or not supported. */
 const toConnectionInfo = (given: GivenParameters): ConnectionInfo => {
   const { host, user, dbname: database, password, application_name: applicationName } = given
   if (!host) throw invalidUrl('it names no host: postgres://USER@HOST/DATABASE, or ?host=/FOLDER/OF/SOCKET')

@@ -6,16 +6,16 @@ import type { OpenFiles } from './open-files.ts'
 
 const TASK = new URL('./checkpoint-task.js', import.meta.url)
 
-/** 6 MB of log: what is written during a checkpoint still fits into the 8 MB that SQLite leaves on disk. */
+/** This is 6 MB of log: the commits during a checkpoint still fit into the 8 MB that SQLite leaves on disk. */
 const PAGES_BETWEEN_CHECKPOINTS = 1500
 
 /** The log is measured after every eighth commit. */
 const COMMITS_BETWEEN_MEASUREMENTS = 8
 
-/** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
+/** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint describes the result. */
 interface CheckpointResult {
   busy: number
-  /** Pages in the log. */
+  /** This counts the pages in the log. */
   log: number
 }
 
@@ -25,9 +25,9 @@ interface CheckpointsDeps {
   sideThread: SideThread
   disk: DiskWatch
   files: OpenFiles
-  /** Held while a `RESTART` runs, so that no commit of this process does. */
+  /** The mutex is held while a `RESTART` runs, so that no commit of this process does. */
   writeMutex: Mutex
-  /** Called when a checkpoint fails, which only makes the log longer. */
+  /** It is called when a checkpoint fails, which merely makes the log longer. */
   onFailure: (error: Error) => void
 }
 
@@ -92,7 +92,7 @@ export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
     }
   }
 
-  /** Whether the log has become so long that a checkpoint is due. */
+  /** Tells whether the log has become so long that a checkpoint is due. */
   const isDue = (): boolean => {
     const { log } = measureLog.get() as unknown as CheckpointResult
     if (log < PAGES_BETWEEN_CHECKPOINTS) nextAtPages = PAGES_BETWEEN_CHECKPOINTS

@@ -13,7 +13,10 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 8388608;
   PRAGMA wal_autocheckpoint = 0;`
 
-/** SQLite removes a log without a database, as where the database was moved away from a running service. */
+/**
+ * Throws `conflict` if there is a log but no database, since SQLite removes such a log. The database may have been
+ * moved away from a running service.
+ */
 const requireNoLogAlone = (file: string): void => {
   // The database is made before its log, perhaps by another process at this moment.
   const hasLog = existsSync(`${file}-wal`)
@@ -23,7 +26,7 @@ const requireNoLogAlone = (file: string): void => {
 
 export interface Connected {
   connection: DatabaseSync
-  /** The real path, with symbolic links resolved. */
+  /** This is the real path, with symbolic links resolved. */
   path: string
 }
 
@@ -35,7 +38,8 @@ export const connect = (file: string): Connected => {
     connection.exec(PRAGMAS)
     connection.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
     // A log from before may be in memory and not on disk, though the kernel counts it as written: after a failed sync,
-    // nothing may be built on it (docs/decisions/061-failed-syncs.md). In the database file, its pages are written again.
+    // nothing may be built on it (docs/decisions/061-failed-syncs.md). In the database file, its pages are written
+    // again.
     connection.exec('PRAGMA wal_checkpoint(PASSIVE); PRAGMA synchronous = NORMAL')
     // SQLite resolves a symbolic link, and keeps the log beside the real file.
     const path = connection.location() ?? file

@@ -1,16 +1,16 @@
 import { unavailable } from '../../lib/errors.ts'
 
 interface DiskWatchDeps {
-  /** How long the disk may take for one operation, in milliseconds. */
+  /** The disk may take so long for one operation, in milliseconds. */
   timeoutMs: number
-  /** Called when the disk stops answering, and when it answers again. */
+  /** It is called when the disk stops answering, and when it answers again. */
   onChange: (isAnswering: boolean, error?: Error) => void
 }
 
 export interface DiskWatch {
-  /** Whether an operation takes longer than it may. */
+  /** This tells whether an operation takes longer than it may. */
   readonly isStalled: boolean
-  /** Throws `unavailable` while one does. */
+  /** Throws `unavailable` while an operation takes longer than it may. */
   requireAnswer(): void
   /** Ends as the work does, or rejects with `unavailable` when that takes too long; the work itself goes on. */
   inTime<T>(work: Promise<T>): Promise<T>

@@ -3,22 +3,21 @@ import { createDiskWatch, type DiskWatch } from './disk-watch.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createOpenFiles, type OpenFiles } from './open-files.ts'
 
-/** How long the disk may take to answer, unless the settings say so. */
+/** The disk may take so long to answer, unless the settings say otherwise. */
 const DISK_TIMEOUT_MS = 3000
 
 export interface DiskOptions {
-  /** How long the disk may take for a sync, in milliseconds. */
+  /** The disk may take so long for a sync, in milliseconds. */
   diskTimeoutMs?: number | undefined
-  /** Called when the disk stops answering, and when it answers again. */
+  /** It is called when the disk stops answering, and when it answers again. */
   onChange?: ((isUp: boolean, error?: Error) => void) | undefined
-  /** Called when a sync has failed: the process must end. Until it does, every write is refused. */
+  /** It is called when a sync has failed: the process must end. Until it does, every write is refused. */
   onLostSync?: ((error: Error) => void) | undefined
 }
 
 interface DurabilityDeps extends DiskOptions {
-  /** The database as the settings name it. */
+  /** This is the database as the settings name it. */
   file: string
-  /** Its real path. */
   path: string
   onFailure: (error: Error) => void
 }
@@ -28,7 +27,7 @@ interface Durability {
   files: OpenFiles
   groupCommit: GroupCommit
   /**
-   * Resolves to whether the log is on disk. If not, the connection must not be closed, since SQLite would move the log
+   * Resolves to true if the log is on disk. If not, the connection must not be closed, since SQLite would move the log
    * into the database file: the log may be incomplete, a stalled disk would hold up the end of the process, and files
    * that were replaced belong to another database.
    */

@@ -4,7 +4,7 @@ import { NO_TABLES, OTHER_TABLES, UniqueViolation } from '../database.ts'
 const UNIQUE = 2067
 const PRIMARY_KEY = 1555
 
-// https://www.sqlite.org/rescode.html: failures that a retry or an operator can mend.
+// A retry or an operator can mend these failures (https://www.sqlite.org/rescode.html).
 const TRANSIENT_FAILURES: Record<number, string> = {
   5: 'is locked',
   6: 'is locked',
@@ -17,7 +17,7 @@ const TRANSIENT_FAILURES: Record<number, string> = {
   26: 'is not a database file',
 }
 
-/** SQLite has no code of its own for what a statement names and the schema lacks. */
+/** SQLite has no code of its own for a name in a statement that the schema lacks. */
 const NO_SUCH_TABLE = /^no such table: /
 const NO_SUCH_COLUMN = /^(?:no such column: |table \S+ has no column named )/
 
@@ -32,7 +32,7 @@ const resultCode = (error: unknown): number | undefined => {
   return typeof code === 'number' ? code : undefined
 }
 
-/** Whether another connection holds the lock. */
+/** Tells whether another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => [5, 6].includes((resultCode(error) ?? 0) & 0xff)
 
 /** Turns an error of SQLite into one that `Database` documents. */

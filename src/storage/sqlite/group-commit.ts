@@ -9,16 +9,16 @@ interface Waiter {
 }
 
 interface GroupCommitDeps {
-  /** The descriptor of the log. */
+  /** This is the descriptor of the log. */
   fileDescriptor: number
   files: OpenFiles
   disk: DiskWatch
-  /** Called once, when a sync has failed. */
+  /** It is called once, when a sync has failed. */
   onLostSync: (error: Error) => void
 }
 
 export interface GroupCommit {
-  /** Whether a sync has failed: then every write is refused until the process ends. */
+  /** This tells whether a sync has failed: then every write is refused until the process ends. */
   readonly hasLostSync: boolean
   /** Throws `unavailable` while the disk takes no writes, or the files are not in place. Call it before each write. */
   requireWritable(): void
@@ -55,7 +55,10 @@ export const createGroupCommit = ({ fileDescriptor, files, disk, onLostSync }: G
     for (const { reject } of waiters) reject(error)
   }
 
-  /** A file without its name is lost when the process ends, synced or not. */
+  /**
+   * Answers the waiters if the file still has its name. A file that has lost it is gone when the process ends, synced
+   * or not.
+   */
   const acknowledge = (waiters: Waiter[]): void => {
     try {
       files.requireInPlace()

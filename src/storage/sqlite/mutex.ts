@@ -1,5 +1,5 @@
 export interface Mutex {
-  /** Whether any work holds the mutex or waits for it. */
+  /** This tells whether any work holds the mutex or waits for it. */
   readonly isLocked: boolean
   /** Runs the work when all work that was handed in before has ended. */
   runExclusive<T>(work: () => T | Promise<T>): Promise<T>

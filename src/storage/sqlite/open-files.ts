@@ -1,12 +1,12 @@
 import { renameSync, rmSync, type StatSyncOptions, statSync } from 'node:fs'
 import { unavailable } from '../../lib/errors.ts'
 
-/** How often the files are looked at while nothing is written. */
+/** The files are looked at this often while nothing is written. */
 const LOOK_EVERY_MS = 1000
 
 const EXACT = { bigint: true, throwIfNoEntry: false } satisfies StatSyncOptions
 
-/** Tells one file from another whatever their names are; undefined where a file cannot be examined. */
+/** Tells one file from another whatever their names are; returns undefined if a file cannot be examined. */
 const identify = (path: string): string | undefined => {
   try {
     const stats = statSync(path, EXACT)
@@ -17,15 +17,15 @@ const identify = (path: string): string | undefined => {
 }
 
 interface OpenFilesDeps {
-  /** The database as the settings name it. */
+  /** This is the database as the settings name it. */
   file: string
-  /** Its real path, beside which SQLite keeps the log and its index. */
+  /** This is its real path, beside which SQLite keeps the log and its index. */
   path: string
-  /** Called when the log of a database that has been replaced was set aside, or could not be. */
+  /** It is called when the log of a database that has been replaced was set aside, or could not be. */
   onReplaced: (error: Error) => void
 }
 
-/** The files of a database that SQLite has open. */
+/** SQLite has these files of a database open. */
 export interface OpenFiles {
   /** Throws `unavailable` unless each of them still has its name. */
   requireInPlace(): void
@@ -35,8 +35,9 @@ export interface OpenFiles {
 
 /**
  * Notices that another file, or none, has the name of the database, of its log (`-wal`) or of the index of the log
- * (`-shm`). What is written from then on would be lost. Worse, SQLite takes a log for that of the database beside it:
- * whatever opens the new database next would move the log of the old one into it. So that log is set aside.
+ * (`-shm`). Changes that are written from then on would be lost. Worse, SQLite takes a log for that of the database
+ * beside it: the program that opens the new database next would move the log of the old one into it. That log is
+ * therefore set aside.
  */
 export const createOpenFiles = ({ file, path, onReplaced }: OpenFilesDeps): OpenFiles => {
   const [log, index] = [`${path}-wal`, `${path}-shm`]

@@ -4,13 +4,13 @@ import { createBoundedCache } from '../../lib/bounded-cache.ts'
 import type { CachedRow, RowQuery } from '../database.ts'
 import { translateSqliteError } from './errors.ts'
 
-/** About 13 MB; the cache may hold twice as many. */
+/** They take about 13 MB; the cache may hold twice as many. */
 const KEPT_ROWS = 12_000
 
 interface RowCacheDeps<Row, Mapped> extends RowQuery<Row, Mapped> {
   prepare: (sql: string) => StatementSync
   runStatement: <T>(statement: () => T) => Awaitable<T>
-  /** Changes when another process has committed before this turn of the event loop. */
+  /** It changes when another process has committed before this turn of the event loop. */
   readDataVersion: () => number
 }
 

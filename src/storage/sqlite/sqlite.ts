@@ -15,14 +15,14 @@ import { createMutex } from './mutex.ts'
 import { createDataVersionReader, createRowCache } from './row-cache.ts'
 import { createWriteBatch } from './write-batch.ts'
 
-/** How long a statement waits for a lock that another process holds. Other work goes on in the meantime. */
+/** A statement waits so long for a lock that another process holds. Other work goes on in the meantime. */
 const LOCK_TIMEOUT_MS = 2000
 
 interface SqliteOptions extends DiskOptions {
   file: string
-  /** Runs checkpoints. */
+  /** It runs checkpoints. */
   sideThread?: SideThread | undefined
-  /** Called when background work fails. */
+  /** It is called when background work fails. */
   onFailure: (error: Error) => void
 }
 
@@ -95,7 +95,7 @@ export const openSqlite = async ({
     run: (sql, ...values) => runInBatch(sql, values),
     async inTransaction(work) {
       const result = await runWrite(() => runTransaction(connection, prepare, transactionQueries, work))
-      // This waits even where nothing has changed: the work may have read a commit that is not on disk yet.
+      // This waits even if nothing has changed: the work may have read a commit that is not on disk yet.
       await groupCommit.wait()
       return result
     },
@@ -144,7 +144,7 @@ export const openSqlite = async ({
   }
 }
 
-/** Creates the folder of the file. Names the file where it cannot be opened. */
+/** Creates the folder of the file. The error names the file if it cannot be opened. */
 const connectTo = async (file: string): Promise<Connected> => {
   makeDataFolder(dirname(file))
   return withRetry(() => connect(file)).catch((error: unknown) => {
@@ -183,7 +183,7 @@ const runTransaction = async <T>(
     for (const action of actions) action()
     return result
   } catch (error) {
-    // On a full or broken disk, SQLite has rolled back already.
+    // SQLite has rolled back already on a full or broken disk.
     if (connection.isTransaction) connection.exec('ROLLBACK')
     throw error
   }

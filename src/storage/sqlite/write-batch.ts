@@ -4,7 +4,6 @@ import { translateSqliteError } from './errors.ts'
 
 type AfterCommit = (changes: number) => void
 
-/** A single statement that waits for its commit. */
 interface Write {
   sql: string
   values: Value[]
@@ -40,7 +39,7 @@ export const createWriteBatch = ({ connection, prepare, runWrite, whenDurable }:
       write.changes = Number(prepare(write.sql).run(...write.values).changes)
       return true
     } catch (error) {
-      // On a full or broken disk, SQLite may have taken back the whole transaction.
+      // SQLite may have taken back the whole transaction on a full or broken disk.
       if (!connection.isTransaction) throw error
       write.reject(translateSqliteError(error))
       return false
@@ -65,7 +64,7 @@ export const createWriteBatch = ({ connection, prepare, runWrite, whenDurable }:
     waiting = []
     try {
       const committed = await runWrite(() => commitTogether(writes))
-      // This waits even where nothing has changed: a statement may have read a commit that is not on disk yet.
+      // This waits even if nothing has changed: a statement may have read a commit that is not on disk yet.
       await whenDurable()
       for (const { resolve, changes } of committed) resolve(changes)
     } catch (error) {
