@@ -82,6 +82,25 @@ describe('an import while others write', () => {
     assert.equal([...first, ...second].filter(({ kind }) => kind === 'imported').length, values.length)
   })
 
+  test('users whom another import adds between two looks are there, and not refused', async (t) => {
+    const { db, open } = await freshDatabase(t)
+    const rival = importInto(await open())
+    for (let look = 0, looks = 1; look < looks; look += 1) {
+      const name = `user${look}`
+      const value = { email: `${name}@example.com`, username: name, roles: [] }
+      const identities = [{ provider: 'corp', issuer: 'https://corp.example', subject: name }]
+      const user = await rival.read({ ...value, identities }, { withoutHashes: false })
+      looks = 0
+      const all: Database['all'] = async (...query) => {
+        if (looks === look) await rival.write([user], OPTIONS)
+        looks += 1
+        return db.all(...query)
+      }
+      const [decision] = await importInto({ ...db, all }).check([user])
+      assert.notEqual(decision?.kind, 'refused', `after look ${look}`)
+    }
+  })
+
   test('an address that is kept for its former account is refused', async (t) => {
     const { db } = await freshDatabase(t)
     const userImport = importInto(db)

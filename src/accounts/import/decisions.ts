@@ -29,29 +29,21 @@ export const decide = async (
   { findConnected, nowMs }: { findConnected: FindConnected; nowMs: number },
 ): Promise<Decision[]> => {
   const emails = users.map(({ email }) => email.lower)
-  const byId = await findUsersWith(
-    db,
-    'id',
-    users.flatMap(({ sourceId }) => keptId(sourceId) ?? []),
-  )
-  const byUsername = await findUsersWith(
-    db,
-    'username',
-    users.flatMap(({ username }) => username ?? []),
-  )
+  const identities = users.flatMap((user) => user.identities)
+  const usernames = users.flatMap(({ username }) => username ?? [])
+  const ids = users.flatMap(({ sourceId }) => keptId(sourceId) ?? [])
+  // What can refuse a user is looked up first: when another import adds them in the meantime, they are there.
+  const connected = new Set((await findConnected(db, identities)).map(identityKey))
+  const reserved = new Set(await findReservedEmails(db, emails, nowMs))
+  const byUsername = await findUsersWith(db, 'username', usernames)
+  const byEmail = await findUsersWith(db, 'email_lower', emails)
+  const byId = await findUsersWith(db, 'id', ids)
   const known: Known = {
     ids: new Set(byId.map(({ id }) => id)),
-    idsByEmail: new Map((await findUsersWith(db, 'email_lower', emails)).map((user) => [user.email_lower, user.id])),
+    idsByEmail: new Map(byEmail.map((user) => [user.email_lower, user.id])),
     usernames: new Set(byUsername.map(({ username }) => username)),
-    reserved: new Set(await findReservedEmails(db, emails, nowMs)),
-    connected: new Set(
-      (
-        await findConnected(
-          db,
-          users.flatMap(({ identities }) => identities),
-        )
-      ).map(identityKey),
-    ),
+    reserved,
+    connected,
   }
   return users.map((user) => decideOne(user, known))
 }
