@@ -31,9 +31,6 @@ export const inList = (column: string, values: readonly string[]): Condition => 
   return [`${column} IN (${padded.map(() => '?').join(', ')})`, ...padded]
 }
 
-/** When a user was last updated, as the index `users_by_update` has it. */
-const UPDATED_AT = 'COALESCE(updated_at, created_at)'
-
 /** No character of the text is a wildcard. */
 const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
@@ -43,7 +40,7 @@ const searchFor = (text: string): Condition => {
 }
 
 /** The conditions for all that a query gives. `updatedAt` says how the time of the last update is compared. */
-const conditionsOf = (query: UserQuery, updatedAt = UPDATED_AT): Condition[] => {
+const conditionsOf = (query: UserQuery, updatedAt = 'updated_at'): Condition[] => {
   const { ids, emailLower, username, role, disabled, search, updatedSinceMs } = query
   const conditions: (Condition | undefined)[] = [
     ids && inList('id', ids),
@@ -115,7 +112,7 @@ interface Range {
 
 /** Places of users in order of position. A `+` before a column keeps both databases from using the wrong index. */
 export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise<Place[]> => {
-  const [position, updatedAt] = range.isSelective ? ['+position', UPDATED_AT] : ['position', `+${UPDATED_AT}`]
+  const [position, updatedAt] = range.isSelective ? ['+position', 'updated_at'] : ['position', '+updated_at']
   const inRange: Condition = [`${position} > ? AND ${position} <= ?`, range.after, range.upTo]
   const [where, ...values] = joined([inRange, ...conditionsOf(query, updatedAt)])
   const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${position} LIMIT ?`
@@ -124,7 +121,7 @@ export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise
 
 /** The users of a query that names them, in order of position; those who have none yet come last, as they will. */
 export const findNamedUsers = async (db: Queries, query: UserQuery, limit: number): Promise<string[]> => {
-  const [where, ...values] = joined(conditionsOf(query, `+${UPDATED_AT}`))
+  const [where, ...values] = joined(conditionsOf(query, '+updated_at'))
   const order = 'CASE WHEN position IS NULL THEN 1 ELSE 0 END, +position, created_at, id'
   const sql = `SELECT id FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
   return (await db.all<{ id: string }>(sql, ...values, limit)).map(({ id }) => id)
@@ -132,7 +129,7 @@ export const findNamedUsers = async (db: Queries, query: UserQuery, limit: numbe
 
 /** How many users were updated since a time, counted up to a limit. */
 export const countUpdatedSince = async (db: Queries, sinceMs: number, limit: number): Promise<number> => {
-  const sql = `SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE ${UPDATED_AT} >= ? LIMIT ?) AS updated`
+  const sql = 'SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE updated_at >= ? LIMIT ?) AS updated'
   return (await db.get<{ count: number }>(sql, sinceMs, limit))?.count ?? 0
 }
 

@@ -1,7 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { assignPositions, findLastPosition } from '../../src/accounts/user-list-store.ts'
+import { assignPositions, countUpdatedSince, findLastPosition, findPlaces } from '../../src/accounts/user-list-store.ts'
 import { listUserIds } from '../../src/accounts/directory/user-list.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { deleteUser, insertUser } from '../../src/accounts/user-store.ts'
@@ -129,4 +129,25 @@ describe('positions of users', () => {
     assert.equal((await listUserIds(db, { limit: 10, updatedSinceMs: T0 + 44_990 })).ids.length, 10)
     assert.equal((await listUserIds(db, { limit: 1000, updatedSinceMs: T0 + 1 })).ids.length, 1000)
   })
+})
+
+test('users who were updated since a time are found by an index', async (t) => {
+  const { open } = await freshDatabase(t)
+  // On no rows, PostgreSQL takes no index if it may choose.
+  const db = await open({ session: { enable_seqscan: 'off' } })
+  const plans: string[] = []
+  const all: Database['all'] = async (sql, ...values) => {
+    const explain = db.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
+    const rows = await db.all<Record<string, unknown>>(`${explain} ${sql}`, ...values)
+    plans.push(rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n'))
+    return []
+  }
+  const get: Database['get'] = async (sql, ...values) => (await all(sql, ...values), undefined)
+  const explaining = { ...db, all, get }
+  await countUpdatedSince(explaining, T0, 10)
+  const range = { after: 0, upTo: 1000, limit: 10 }
+  await findPlaces(explaining, { updatedSinceMs: T0 }, { ...range, isSelective: true })
+  await findPlaces(explaining, { updatedSinceMs: T0 }, { ...range, isSelective: false })
+  const indexes = plans.map((plan) => /users_by_\w+/.exec(plan)?.[0])
+  assert.deepEqual(indexes, ['users_by_update', 'users_by_update', 'users_by_position'], plans.join('\n'))
 })
