@@ -30,7 +30,7 @@ type FormRunnerDeps = Pick<
 type RowOf<Credential extends unknown[]> = FormRoute<Credential> & Pick<Route, 'guard'>
 
 /**
- * This is THE way of every form whose body was read. Its handler runs, with an `FormAttempt`, or the form is shown
+ * This is THE way of every form whose body was read. Its handler runs, with a `FormAttempt`, or the form is shown
  * again at once.
  */
 export interface FormRunner {

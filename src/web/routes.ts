@@ -9,12 +9,13 @@ import type { Route, ShowAgain } from '../http/route.ts'
 import type { Application } from '../http/server.ts'
 import type { RouteDeps } from '../http/services.ts'
 import { ACCOUNT_PATH, stepUpAfterLogin } from '../http/step-up.ts'
-import { once } from '../lib/on-demand.ts'
+
 import { isLoopbackUrl } from '../lib/url.ts'
 import type { Asset } from '../pages/pages.ts'
 import type { ProviderView } from '../pages/site/providers.ts'
 import { createLoginRedirect } from './login/login-redirect.ts'
-import { at, partsOf, reopenedForms, screen, withoutSwitchedOff } from './rows.ts'
+import type { Awaitable } from '../lib/awaitable.ts'
+import { at, loadedFirst, partsOf, reopenedForms, screen, withoutSwitchedOff } from './rows.ts'
 import { createGetSessionScript } from './site/session-script.ts'
 
 /** These limits apply to forms in which a signed-in user enters a password. They count each try and wrong passwords. */
@@ -30,12 +31,12 @@ const createRoutes = (deps: RouteDeps): Route[] => {
     const { createRedirectSignedIn } = await import('./sign-in/redirect-signed-in.ts')
     return { ...given, redirectSignedIn: createRedirectSignedIn(given) }
   })
-  const login = once(async () => (await import('./login/login.ts')).createLogin(await entry()))
+  const login = loadedFirst(async () => (await import('./login/login.ts')).createLogin(await entry()))
   const loginCode = screen(deps, async (given) => (await import('./sign-in-code/login-code.ts')).createLoginCode(given))
   const loginEnrol = screen(deps, async (given) =>
     (await import('./sign-in-code/login-enrol.ts')).createLoginEnrol(given),
   )
-  const signup = once(async () => (await import('./signup/signup.ts')).createSignup(await entry()))
+  const signup = loadedFirst(async () => (await import('./signup/signup.ts')).createSignup(await entry()))
   const logout = screen(deps, async (given) => (await import('./logout/logout.ts')).createLogout(given))
   const account = partsOf(screen(deps, async (given) => (await import('./account/account.ts')).createAccount(given)))
   const confirm = screen(deps, async (given) =>
@@ -69,7 +70,7 @@ const createRoutes = (deps: RouteDeps): Route[] => {
   const addPasskey = partsOf(
     screen(deps, async (given) => (await import('./passkeys/add-passkey.ts')).createAddPasskey(given)),
   )
-  const directory = once(async () => {
+  const directory = loadedFirst(async () => {
     const [api, directory] = await Promise.all([import('../api/v2/users.ts'), deps.loadDirectory()])
     return api.createUserRoutes({ ...deps, directory })
   })
@@ -79,12 +80,12 @@ const createRoutes = (deps: RouteDeps): Route[] => {
     return api.createCredentialRoutes({ ...deps, directory })
   })
   const sessions = partsOf(async () => (await import('../api/v2/sessions.ts')).createSessionRoutes(deps))
-  const audit = once(async () => {
+  const audit = loadedFirst(async () => {
     const [{ createListAudit }] = await Promise.all([import('../api/v2/list-audit.ts'), import('../audit/reading.ts')])
     return createListAudit(deps)
   })
   const openApi = (version: 'v1' | 'v2') =>
-    once(async () =>
+    loadedFirst(async () =>
       (await import('../api/openapi/openapi.ts')).createGetOpenApi({ ...deps, version, listRoutes: () => routes }),
     )
   const check = at(createCheck(deps))
@@ -187,7 +188,7 @@ export const application: Application = {
   loadKeyRequests: async (deps) => (await import('../api/v2/api-requests.ts')).createApiRequests(deps),
 }
 
-type LinkPages = Record<'reset' | 'undo', () => Promise<{ showAgain: ShowAgain }>>
+type LinkPages = Record<'reset' | 'undo', () => Awaitable<{ showAgain: ShowAgain }>>
 
 /** The routes of one provider (CONTRACT.md 4.3). */
 const providerRoutes = (deps: RouteDeps, provider: ProviderView, linkPages: LinkPages): Route[] => {
@@ -196,10 +197,10 @@ const providerRoutes = (deps: RouteDeps, provider: ProviderView, linkPages: Link
     const [reset, undo] = await Promise.all([linkPages.reset(), linkPages.undo()])
     return { ...services, provider, linkPages: { reset, undo } }
   })
-  const start = once(async () => (await import('./providers/start.ts')).createProviderStart(await given()))
-  const link = once(async () => (await import('./providers/link-account.ts')).createLinkAccount(await given()))
+  const start = loadedFirst(async () => (await import('./providers/start.ts')).createProviderStart(await given()))
+  const link = loadedFirst(async () => (await import('./providers/link-account.ts')).createLinkAccount(await given()))
   const linkPart = partsOf(link)
-  const callback = once(async () => {
+  const callback = loadedFirst(async () => {
     const { askForProof } = (await link()).page
     return (await import('./providers/callback.ts')).createProviderCallback({ ...(await given()), askForProof })
   })

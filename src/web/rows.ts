@@ -2,6 +2,7 @@ import { redirect } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
 import type { RouteDeps, Services } from '../http/services.ts'
 import { ACCOUNT_PATH } from '../http/step-up.ts'
+import { type Awaitable, after } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import { once } from '../lib/on-demand.ts'
 
@@ -11,21 +12,33 @@ export const at =
   () =>
     module
 
+/**
+ * Loads a module with the first request for it. From then on it is there at once: a promise would cost each request more
+ * than its cookies and its route.
+ */
+export const loadedFirst = <Module>(load: () => Promise<Module>): (() => Awaitable<Module>) => {
+  let loaded: Module | undefined
+  const loadOnce = once(async () => {
+    loaded = await load()
+    return loaded
+  })
+  return () => loaded ?? loadOnce()
+}
+
 /** Makes the module of a screen once, with the pages. */
 export const screen = <Module>(
   deps: RouteDeps,
   load: (given: PageServices) => Promise<Module>,
-): (() => Promise<Module>) => once(async () => load({ ...deps, pages: await deps.loadPages() }))
+): (() => Awaitable<Module>) => loadedFirst(async () => load({ ...deps, pages: await deps.loadPages() }))
 
 type PageServices = Omit<Services, 'directory'>
 
 /** Gives modules that are made together, one for each row. */
-export const partsOf = <Parts extends object>(load: () => Promise<Parts>) => {
-  const loadOnce = once(load)
-  return <Name extends keyof Parts>(name: Name): (() => Promise<Parts[Name]>) =>
-    async () =>
-      (await loadOnce())[name]
-}
+export const partsOf =
+  <Parts extends object>(load: () => Awaitable<Parts>) =>
+  <Name extends keyof Parts>(name: Name): (() => Awaitable<Parts[Name]>) =>
+  () =>
+    after(load(), (parts) => parts[name])
 
 /**
  * A refused form is shown under the address that it was sent to. Opening that address again leads to the page of the
