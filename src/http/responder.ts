@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Frame } from './frame.ts'
@@ -91,6 +92,12 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       outgoing.writeHead(303, headers).end()
       return 303
     }
+    if ('parts' in response) {
+      headers.push('content-type', response.contentType)
+      outgoing.writeHead(response.status, headers)
+      void sendParts(outgoing, context, response.parts)
+      return response.status
+    }
     const { status, body, contentType, retryAfterSeconds, etag } = response
     if (etag !== undefined) headers.push('etag', etag)
     if (etag !== undefined && isKnownToClient(context.headers['if-none-match'], etag)) {
@@ -109,6 +116,15 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     // ASCII has a byte for each character, and needs no encoder.
     outgoing.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8')
     return status
+  }
+
+  const sendParts = async (outgoing: ServerResponse, { requestId }: IncomingRequest, parts: AsyncIterable<string>) => {
+    try {
+      await pipeline(parts, outgoing)
+    } catch (error) {
+      const isClientGone = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE'
+      if (!isClientGone) log.error({ request_id: requestId, err: error }, 'a response was broken off')
+    }
   }
 
   const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {

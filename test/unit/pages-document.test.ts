@@ -33,7 +33,16 @@ test('every page is among the states', () => {
 })
 
 /** The pages for which a user must be signed in. */
-const OF_USERS = ['account', 'firstFactor', 'otherWaysIn', 'reauthentication', 'recoveryCodes', 'secondFactor']
+const OF_USERS = [
+  'account',
+  'activity',
+  'devices',
+  'firstFactor',
+  'otherWaysIn',
+  'reauthentication',
+  'recoveryCodes',
+  'secondFactor',
+]
 
 test('every page of a user who is signed in has a way to log out', () => {
   const seen = new Set<string>()
@@ -219,7 +228,8 @@ test('the login page and its style are no more than 14 KB', () => {
 })
 
 test('all that the page with the most to load loads is no more than 12 KB, compressed', () => {
-  const sizes = ['login with providers', 'account with passkeys'].map((name) => {
+  const rows = ['/auth/assets/account.css']
+  const sizes = Object.entries({ 'login with providers': [], 'account with passkeys': rows }).map(([name, more]) => {
     const tags = documents.find((document) => document.name === name)?.tags ?? []
     const loaded = new Set(tags.flatMap(({ attributes: { src = '', href = '' } }) => [src, href]))
     const files = pages.assets.filter(({ path }) => loaded.has(path))
@@ -227,7 +237,7 @@ test('all that the page with the most to load loads is no more than 12 KB, compr
       files
         .filter(({ contentType }) => !contentType.startsWith('image/'))
         .map(({ path }) => path.replace(/\..*\./, '.')),
-      ['/auth/assets/style.css', '/auth/assets/page.js', '/auth/assets/passkeys.js'],
+      ['/auth/assets/style.css', '/auth/assets/page.js', '/auth/assets/passkeys.js', ...more],
     )
     return files.reduce((sum, { body }) => sum + gzipSync(body).length, 0)
   })
@@ -252,9 +262,8 @@ test('an asset is named by its content', () => {
       '/auth/assets/page.#.js',
       '/auth/assets/icon.#.svg',
       '/auth/assets/passkeys.#.js',
-      ...['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord', 'password'].map(
-        (name) => `/auth/assets/${name}.#.svg`,
-      ),
+      '/auth/assets/account.#.css',
+      ...['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord'].map((name) => `/auth/assets/${name}.#.svg`),
     ],
   )
   assert.deepEqual(

@@ -109,6 +109,12 @@ export const noticeTexts: NoticeTexts = {
     ...titles(app, (of) => `Your ${of}account was deleted`),
     what: [`Your ${app} account was deleted. This can’t be undone.`],
   }),
+  account_exported: (_message, { app }) => ({
+    ...titles(app, (of) => `Your ${of}data was downloaded`),
+    what: [
+      `A copy of what ${app} keeps about your account was downloaded: your ways to log in, your devices and your activity.`,
+    ],
+  }),
   account_taken_over: ({ email, by }, { app, passwords }) => ({
     ...titles(app, (of) => `Your ${of}account is yours alone now`),
     what: [

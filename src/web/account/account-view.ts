@@ -2,7 +2,6 @@ import type { SignInView } from '../sign-in/ways-in.ts'
 import type { AccountDone } from '../site/account-done.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
 import type { PasskeyView } from '../site/passkey-button.ts'
-import type { ActivityView } from './account-activity.ts'
 
 export interface PasskeysView {
   list: readonly PasskeyView[]
@@ -55,6 +54,25 @@ export interface SessionView {
   current: boolean
 }
 
+/** The account page shows an event of a user's account in this form. */
+export interface ActivityView {
+  /** This is the name of the record (docs/audit.md). */
+  type: string
+  atMs: number
+  by: 'user' | 'operator' | 'service'
+  /** It is undefined if the user did not do it, or if it is not known. */
+  userAgent: string | undefined
+  address: string | undefined
+  /** This is `password`, `passkey`, `code`, `recovery_code`, `link`, `invitation`, or the label of a provider. */
+  method: string | undefined
+  /** This says why a proof was refused. */
+  reason: string | undefined
+  /** This counts equal events; it is 1 for most. */
+  count: number
+  /** This tells whether it is the session of the request. */
+  isCurrent: boolean
+}
+
 export interface AccountView extends FormView, AccountEmailView {
   user: { email: string; username: string; createdAtMs: number }
   nowMs: number
@@ -72,6 +90,8 @@ export interface AccountView extends FormView, AccountEmailView {
    * usernames.
    */
   username?: { value: string; error?: FieldProblem | undefined } | undefined
+  /** This says whether the user may download their data now, or must sign in again first. */
+  data: { isRecentlyAuthenticated: boolean }
   /** It is undefined if the service accepts no passwords. */
   password?:
     | { errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined } }

@@ -70,13 +70,13 @@ ${
   linked.length > 0 &&
   html`<form method="post" action="/auth/account/identities">
 ${hiddenInputs}
-<ul class="sessions logins">
+<ul class="sessions">
 ${linked.map(row)}</ul>
 </form>
 `
 }${
   passkeys.length > 0 &&
-  html`<ul class="sessions logins">
+  html`<ul class="sessions">
 ${passkeys.map((passkey) => passkeyRow(passkey, hiddenInputs))}</ul>
 `
 }<a class="first" href="${returnTo}">${words.goOn}</a>`,

@@ -8,6 +8,7 @@ import { texts } from './texts.ts'
 interface LayoutDeps {
   theme: { light: Palette; dark: Palette }
   style: Asset
+  accountStyle: Asset
   script: Asset
   passkeys: Asset
   icon: Asset
@@ -18,6 +19,8 @@ interface Fixed {
   title: string
   /** This tells whether the page has a password field, which needs the script. */
   scripted?: boolean
+  /** This tells whether the page has the rows of the account, which need their style. */
+  rows?: boolean
   /** This tells whether passkeys can be used on the page, which needs their script. */
   passkeys?: boolean
 }
@@ -72,6 +75,9 @@ const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragme
 <link rel="stylesheet" href="${style.path}">
 <link rel="icon" href="${icon.path}" type="image/svg+xml">`
 
+const styleOf = ({ path }: Asset): HtmlFragment => html`
+<link rel="stylesheet" href="${path}">`
+
 const scriptOf = ({ path }: Asset): HtmlFragment => html`
 <script src="${path}" defer></script>`
 
@@ -81,16 +87,17 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const head = headOf(deps, appName)
   const brand = brandOf(branding)
   const [script, passkeyScript] = [scriptOf(deps.script), scriptOf(deps.passkeys)]
+  const rowStyle = styleOf(deps.accountStyle)
 
   /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
   const startOf = (
-    { title, scripted = false, passkeys = false }: Fixed,
+    { title, rows = false, scripted = false, passkeys = false }: Fixed,
     wrong: boolean,
   ): HtmlFragment => html`<!doctype html>
 <html lang="${texts.lang}">
 <head>
 <meta charset="utf-8">
-<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${scripted && script}${passkeys && passkeyScript}
+<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${rows && rowStyle}${scripted && script}${passkeys && passkeyScript}
 </head>
 <body>
 `

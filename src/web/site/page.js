@@ -38,3 +38,6 @@ if (times.length > 0) {
     time.lang = moment.resolvedOptions().locale
   }
 }
+
+// Reads the message of a change out: the address leads to its section, which has the focus without scripts.
+if (location.hash) document.getElementById('done')?.focus({ preventScroll: true })
