@@ -98,7 +98,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       void sendParts(outgoing, context, response.parts)
       return response.status
     }
-    const { status, body, contentType, retryAfterSeconds, etag } = response
+    const { status, body, gzipped, contentType, retryAfterSeconds, etag } = response
     if (etag !== undefined) headers.push('etag', etag)
     if (etag !== undefined && isKnownToClient(context.headers['if-none-match'], etag)) {
       outgoing.writeHead(304, headers).end()
@@ -111,6 +111,11 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
     if (status === 401) headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
+    if (gzipped) {
+      headers.push('content-encoding', 'gzip', 'content-length', String(gzipped.length))
+      outgoing.writeHead(status, headers).end(gzipped)
+      return status
+    }
     const bytes = Buffer.byteLength(body)
     headers.push('content-length', String(bytes))
     // ASCII has a byte for each character, and needs no encoder.

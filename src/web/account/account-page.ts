@@ -81,7 +81,6 @@ export const createAccountPage =
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),
-      scripted: true,
       rows: true,
       passkeys: view.passkeys !== undefined,
       body: sheet(

@@ -15,7 +15,7 @@ const dataRow = ({ csrfToken, data }: AccountView): Row => ({
     ? {
         kind: 'sends',
         form: html`<form method="post" action="/auth/account/data">
-${csrfInput(csrfToken)}<button class="second small" aria-label="${rowTexts.nameOf(deleteTexts.download, deleteTexts.data)}">${deleteTexts.download}</button>
+${csrfInput(csrfToken)}<button class="second small" name="download" value="1" aria-label="${rowTexts.nameOf(deleteTexts.download, deleteTexts.data)}">${deleteTexts.download}</button>
 </form>`,
       }
     : confirmFirst('download-data', deleteTexts.download),

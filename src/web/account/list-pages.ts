@@ -61,7 +61,6 @@ interface Listed {
 const listPage = (layout: Layout, view: ListView, { title, about, message, items, foot, pages }: Listed): string =>
   layout.document({
     title,
-    scripted: true,
     rows: true,
     body: sheet(
       {
