@@ -66,7 +66,7 @@ const heading = ({ user }: AccountView): HtmlFragment => html`<div class="who">
 /** This line above the sections offers a first passkey. */
 const passkeyOffer = ({ passkeys }: AccountView): HtmlFragment | undefined =>
   passkeys?.isOffered
-    ? html`<p class="box note">${pageTexts.offer} <a href="#passkeys">${pageTexts.offerLink}</a></p>
+    ? html`<p class="panel offer">${pageTexts.offer} <a href="#passkeys">${pageTexts.offerLink}</a></p>
 `
     : undefined
 

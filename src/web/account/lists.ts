@@ -14,8 +14,8 @@ import { findActivityPage } from './sections.ts'
 const DEVICES = 25
 const EVENTS = 50
 
-/** An account has no more sessions than this. */
-const MOST_SESSIONS = 100
+/** An account has at most 100 sessions, and more only from before there was a limit. */
+const MOST_SESSIONS = 1000
 
 /** Reads the id of the last session of the page before. */
 const readCursor = (cursor: string | undefined): string | undefined => {

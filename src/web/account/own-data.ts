@@ -7,8 +7,8 @@ import { actorOf } from './sections.ts'
 /** So many records are in memory at once. */
 const RECORDS_AT_ONCE = 500
 
-/** An account has no more sessions than this. */
-const MOST_SESSIONS = 100
+/** An account has at most 100 sessions, and more only from before there was a limit. */
+const MOST_SESSIONS = 1000
 
 type OwnDataServices = Pick<
   Services,

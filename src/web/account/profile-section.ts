@@ -70,7 +70,7 @@ ${csrfInput(csrfToken)}<button class="second small" aria-label="${rowTexts.nameO
 const requestedRow = ({ csrfToken }: AccountView, requested: string): Row => ({
   icon: icon('clock'),
   title: profileTexts.requested,
-  state: html`${requested}<br>
+  state: html`<b>${requested}</b><br>
 ${profileTexts.requestedAbout}`,
   action: {
     kind: 'sends',

@@ -54,7 +54,7 @@ const twoStepTexts = {
   on: 'On',
   off: 'Off',
   appOn: 'You enter a code from it when you log in.',
-  appOff: 'A code when you log in, so a stolen password is not enough.',
+  appOff: 'A code from your phone when you log in, so nobody gets in without it.',
   setUp: 'Set up',
   manage: 'Manage',
   codes: 'Recovery codes',
