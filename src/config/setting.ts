@@ -38,6 +38,10 @@ export interface SettingSource {
 export const isSet = ({ name, secret }: Setting<unknown>, environment: Environment): boolean =>
   Boolean(environment[name] || (secret && environment[`${name}_FILE`]))
 
+/** Keeps the lines whose conditions hold. */
+export const linesOf = (lines: (string | false | undefined)[]): string[] =>
+  lines.filter((line) => typeof line === 'string')
+
 const unchanged = (text: string): string => text
 
 /** Reads one setting. Undefined when it is unset and has no default, or when an error was added to `source.errors`. */
