@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { previousSecretFile, rootSecretFile } from '../config/root-secret.ts'
+import { secretFilesOf } from '../config/root-secret.ts'
 import { SETTINGS } from '../config/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { systemClock } from '../lib/time.ts'
@@ -109,13 +109,11 @@ const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promi
  * Names the settings that give the copy the same root secret. Without it, no signing key could be read, and refresh
  * tokens would be refused.
  */
-const secretSettings = (from: DatabaseTarget): string => {
-  const file = from.kind === 'sqlite' ? rootSecretFile(resolve(from.file)) : undefined
-  if (from.kind !== 'sqlite' || !file || !existsSync(file)) return 'SVC_SECRET as it was set for the source'
-  const previous = previousSecretFile(resolve(from.file))
-  return [`SVC_SECRET_FILE=${file}`, ...(existsSync(previous) ? [`SVC_SECRET_PREVIOUS_FILE=${previous}`] : [])].join(
-    '\n  ',
-  )
+const secretSettings = (database: DatabaseTarget): string => {
+  const files = secretFilesOf({ database })
+  if (!files || !existsSync(files.current)) return 'SVC_SECRET as it was set for the source'
+  const previous = existsSync(files.previous) ? `\n  SVC_SECRET_PREVIOUS_FILE=${files.previous}` : ''
+  return `SVC_SECRET_FILE=${files.current}${previous}`
 }
 
 const nextSteps = (to: DatabaseTarget, secret: string): string => `

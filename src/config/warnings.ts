@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
 import { findClosest } from '../lib/closest-match.ts'
 import { coverMostAddresses, createNetworkCheck, isLoopbackHost, isPrivateAddress } from '../lib/network.ts'
 import { warnOfHashMemory } from './hash-cost.ts'
@@ -7,7 +6,7 @@ import { variablePrefix } from './provider-parsers.ts'
 import { findProviderName, listProviderSettings } from './provider-settings.ts'
 import { warnOfPasskeys } from './relying-party.ts'
 import { isMisspelt, webhookKey } from '../lib/webhook-key.ts'
-import { previousSecretFile, rootSecretFile } from './root-secret.ts'
+import { secretFilesOf } from './root-secret.ts'
 import { type Environment, linesOf, type Setting } from './setting.ts'
 import { type ReadSettings, SETTINGS } from './settings.ts'
 
@@ -94,15 +93,9 @@ const warnOfSecretFiles = (settings: ReadSettings, { environment, fromEnvFile, m
     return fromEnvFile.has(name) ? warn(name, '.env', OTHERS) : []
   })
   // svc creates these files for its own user only, so a group has no reason to read them.
-  const own = ownSecretFiles(settings).flatMap((file) => warn('SVC_SECRET is not set', file, GROUP_AND_OTHERS))
-  return [...named, ...own]
-}
-
-/** The secret files that svc creates beside a SQLite database. */
-const ownSecretFiles = ({ database, secret }: ReadSettings): string[] => {
-  if (secret !== undefined || database.kind !== 'sqlite') return []
-  const file = resolve(database.file)
-  return [rootSecretFile(file), previousSecretFile(file)]
+  const own = secretFilesOf(settings)
+  const files = own ? [own.current, own.previous] : []
+  return [...named, ...files.flatMap((file) => warn('SVC_SECRET is not set', file, GROUP_AND_OTHERS))]
 }
 
 const MIN_WEBHOOK_SECRET_BYTES = 16

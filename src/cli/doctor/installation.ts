@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config/config.ts'
-import { openSecretFile, rootSecretFile } from '../../config/root-secret.ts'
+import { openSecretFile, secretFilesOf } from '../../config/root-secret.ts'
 import type { Core } from '../../core.ts'
 import { createRootSecret, type RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -52,20 +52,17 @@ const inspectInside = async (config: Config, place: Place & { isReached: boolean
 }
 
 /** Reads the root secret of the installation, or says why there is none. Creates nothing. */
-const findRootSecret = ({
-  database,
-  secret,
-  previousSecret,
-}: Config): { rootSecret: RootSecret } | { problem: Finding } => {
+const findRootSecret = (config: Config): { rootSecret: RootSecret } | { problem: Finding } => {
+  const { secret, previousSecret } = config
   if (secret) return { rootSecret: createRootSecret({ current: secret, previous: previousSecret }) }
-  const file = database.kind === 'sqlite' ? path.resolve(database.file) : undefined
-  if (file === undefined || !existsSync(rootSecretFile(file))) {
+  const files = secretFilesOf(config)
+  if (!files || !existsSync(files.current)) {
     return { problem: finding('keys_unreadable', 'The root secret is missing.') }
   }
   try {
-    return { rootSecret: openSecretFile(file) }
+    return { rootSecret: openSecretFile(files.database) }
   } catch (error) {
-    return { problem: finding('keys_unreadable', problemOf(error, `${rootSecretFile(file)} cannot be read.`)) }
+    return { problem: finding('keys_unreadable', problemOf(error, `${files.current} cannot be read.`)) }
   }
 }
 
