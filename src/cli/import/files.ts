@@ -59,15 +59,9 @@ const requireText = (start: Buffer, name: string): void => {
   }
 }
 
-interface Entry {
-  number: number
-  sourceId: string | undefined
-  id: string
-}
-
 /** The file tells which id each user has got. It replaces an earlier one when it is complete. */
 export interface IdsFile {
-  add(entry: Entry): Promise<void>
+  add(entry: { number: number; sourceId: string | undefined; id: string }): Promise<void>
   finish(): Promise<void>
   /** Leaves the earlier file as it is, unless this one is finished. */
   discard(): Promise<void>
