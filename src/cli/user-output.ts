@@ -75,10 +75,14 @@ const originText = ({ isSelfMade, invitedAtMs }: User): string => {
   return isSelfMade ? 'its user' : 'an operator'
 }
 
+/** `google (ada@example.com)` */
+export const providerText = ({ provider, email }: Pick<LinkedIdentity, 'provider' | 'email'>): string =>
+  email === undefined ? provider : `${provider} (${email})`
+
 const signInText = ({ password, identities, passkeyNames }: AccountDetails): string =>
   [
     ...(password ? ['password'] : []),
-    ...identities.map(({ provider, email }) => (email === undefined ? provider : `${provider} (${email})`)),
+    ...identities.map(providerText),
     ...(passkeyNames.length > 0 ? [passkeysText(passkeyNames)] : []),
   ].join(', ') || '(nothing)'
 

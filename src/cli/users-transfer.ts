@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { AppError } from '../lib/errors.ts'
 import type { ExportSummary } from '../accounts/accounts.ts'
-import { command, option } from './command/command.ts'
+import { command, option, readOptionFile } from './command/command.ts'
 import type { Format } from './import/from/format.ts'
 import type { ImportResult } from './import/import-users.ts'
 import { printNotice } from './terminal/output.ts'
@@ -53,7 +51,8 @@ identities (provider, issuer, subject, email).`,
     const result = await call.withCore(
       async ({ core, logEvent }) => {
         const { importUsers } = await import('./import/import-users.ts')
-        const parameters = hashParameters === undefined ? undefined : readParameters(hashParameters)
+        const parameters =
+          hashParameters === undefined ? undefined : readOptionFile('--hash-parameters', hashParameters)
         const format = given.from === undefined ? undefined : await FORMATS[given.from]?.()
         const options = { ...given, format, dryRun, allOrNothing, hashParameters: parameters }
         const imported = await importUsers(core, file, options)
@@ -67,15 +66,6 @@ identities (provider, issuer, subject, email).`,
     if (result.failed > 0) process.exitCode = 1
   },
 })
-
-const readParameters = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new AppError('not_found', `--hash-parameters ${file} cannot be read (${code})`)
-  }
-}
 
 const importToJson = ({ imported, existing, failed, skipped, losses }: ImportResult) => ({
   imported,

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config, Environment } from '../../config/config.ts'
 import { type Parser, wholeNumber } from '../../config/parsers.ts'
+import { AppError } from '../../lib/errors.ts'
 import { type Listing, print, printJson, printList } from '../terminal/output.ts'
 import { type Opened, withCore } from './with-core.ts'
 
@@ -74,6 +76,15 @@ export const option = {
     text,
     parse: (given, earlier = []) => [...earlier, ...splitWords([given])],
   }),
+}
+
+/** Reads the file that an option names. */
+export const readOptionFile = (flag: string, file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new AppError('not_found', `${flag} ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
 }
 
 /** A row's `run` gets these, before the arguments of the command. */

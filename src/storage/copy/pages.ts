@@ -18,7 +18,6 @@ export const COPIED_ROWS: Readonly<Record<string, string>> = {
 const where = ({ name }: Table, condition: string): string =>
   COPIED_ROWS[name] ? `${condition} AND ${COPIED_ROWS[name]}` : condition
 
-/** Reads the primary key of a row, as text. */
 export const keyOf = ({ columns: [key] }: Table, row: Row | undefined): string => String(row?.[key])
 
 /**
@@ -83,11 +82,7 @@ export interface TableDigest {
 }
 
 /** Reads a whole table, so that databases of different kinds can be compared. */
-export const digestTable = async (
-  db: Queries,
-  table: Table,
-  onRows: (count: number) => void = () => {},
-): Promise<TableDigest> => {
+export const digestTable = async (db: Queries, table: Table, onRows: (count: number) => void): Promise<TableDigest> => {
   const hash = createHash('sha256')
   let count = 0
   for await (const rows of readPages(db, table, '')) {
