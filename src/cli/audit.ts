@@ -4,13 +4,12 @@ import { toJsonText } from '../lib/control-characters.ts'
 import { MAX_DATE_MS, parseDuration, readTimestamp } from '../lib/time.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { type Call, command, group, LIST_LIMIT, option, type ValuesOf } from './command/command.ts'
-import { type Core, requireUser } from './command/with-core.ts'
+import { type Core, EXPORT_TIMEOUT_MS, requireUser } from './command/with-core.ts'
 import { writing } from './terminal/output-file.ts'
 import { printNotice } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 import { countText, toSecond } from './terminal/text.ts'
 
-/** Records are selected by their age or by their time, in milliseconds. */
 type Since = { agoMs: number } | { atMs: number }
 
 const since = parser(
@@ -23,7 +22,6 @@ const since = parser(
   },
 )
 
-/** These options select records. */
 const SELECTION = {
   user: option.text('--user <user>', 'only those of this user: id, email or username; of a deleted user, the id'),
   type: option.text('--type <type>', 'only those of this type, such as login.failed'),
@@ -100,7 +98,6 @@ async function* readPages({ audit: records }: Core, query: AuditQuery, max: numb
 /** The user of a record may be gone. */
 type ShownRecord = AuditRow & { email?: string | undefined }
 
-/** Looks users up page by page. */
 async function* withEmails({ users }: Core, pages: AsyncIterable<AuditRow[]>): AsyncGenerator<ShownRecord[]> {
   for await (const page of pages) {
     const ids = [...new Set(page.flatMap(({ userId }) => userId ?? []))]
@@ -126,9 +123,6 @@ const COLUMNS: Column<ShownRecord>[] = [
   { title: 'address', value: ({ address }) => address ?? '', minWidth: 9 },
   { title: 'details', value: detailsText, minWidth: 12, optional: true },
 ]
-
-/** An export reads all records as they were at one moment, for as long as that takes. */
-const EXPORT_TIMEOUT_MS = 3_600_000
 
 const exportRecords = command({
   text: 'print records, one JSON object a line, the oldest first',

@@ -38,7 +38,6 @@ const test = command({
 
 const TONES = { requested: 'yellow', waiting: 'yellow', sent: 'green', failed: 'red', dropped: 'red' } as const
 
-/** Adds the reason to the state, where there is one. */
 const outcomeOf = ({ state, problem }: OutboxMessage): string => (problem === null ? state : `${state} (${problem})`)
 
 const COLUMNS: Column<OutboxMessage>[] = [

@@ -6,7 +6,6 @@ import { command, group, option } from './command/command.ts'
 import { printJson, printRecord } from './terminal/output.ts'
 import { countText, timestampOrNull, toMinute } from './terminal/text.ts'
 
-/** These files or settings hold the root secret. */
 const locationsOf = (config: Config) =>
   secretFilesOf(config) ?? { current: 'SVC_SECRET', previous: 'SVC_SECRET_PREVIOUS' }
 

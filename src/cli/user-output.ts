@@ -42,10 +42,8 @@ export const passkeyNamesOf = async ({ passkeys }: Core, userId: string): Promis
 
 export const passkeysText = (names: string[]): string => `${countText(names.length, 'passkey')} (${names.join(', ')})`
 
-/** `svc users show` finds these facts about an account. */
 export interface AccountDetails {
   sessions: number
-  /** It is true if the user can sign in with one. */
   password: boolean
   identities: LinkedIdentity[]
   passkeyNames: string[]

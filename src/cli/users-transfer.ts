@@ -1,5 +1,6 @@
 import type { ExportSummary } from '../accounts/accounts.ts'
 import { command, option, readOptionFile } from './command/command.ts'
+import { EXPORT_TIMEOUT_MS } from './command/with-core.ts'
 import type { Format } from './import/from/format.ts'
 import type { ImportResult } from './import/import-users.ts'
 import { printNotice } from './terminal/output.ts'
@@ -92,9 +93,6 @@ const importNotices = ({ imported, skipped, losses }: ImportResult): string[] =>
   ...[...losses].map(([loss, count]) => `${countText(count, 'user')} lose something that is not carried over: ${loss}`),
   ...(imported > 0 ? [`a file holds no sessions: ${countText(imported, 'user')} will have to sign in again`] : []),
 ]
-
-/** An export reads all users as they were at one moment, for as long as that takes. */
-const EXPORT_TIMEOUT_MS = 3_600_000
 
 export const exportCommand = command({
   text: 'print all users, one JSON object a line, as svc users import takes them',

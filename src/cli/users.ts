@@ -14,7 +14,6 @@ import { deliverNow, requireWebhooks } from './webhook-events.ts'
 interface ChangeRow<Given, Args extends Argument[]> extends Omit<CommandRow<Given, Args>, 'run'> {
   event: AccountEventName
   apply: (core: Core, user: User, args: Args, options: Given) => Promise<void>
-  /** Says in one line what has changed. */
   result: (user: User, options: Given) => string
   warning?: (user: User) => string | undefined
 }

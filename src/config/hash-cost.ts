@@ -1,7 +1,6 @@
 import { memoryOfMachine, toMiB } from '../lib/machine.ts'
 import { parser } from './parsers.ts'
 
-/** The cost of a password hash, with memory in KiB. */
 interface Argon2Cost {
   memoryCost: number
   timeCost: number

@@ -57,11 +57,7 @@ interface Listeners {
   onProblem?: (error: Error) => void
 }
 
-interface VersionedPair extends SecretPair {
-  version: string
-}
-
-const readSecretPair = (databaseFile: string): VersionedPair => {
+const readSecretPair = (databaseFile: string): SecretPair & { version: string } => {
   // The version first, so that a change during the reads is noticed later. Then the current secret before the previous
   // one, because a rotation writes them the other way round.
   const version = fileVersionOf(databaseFile)

@@ -1,7 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Parser } from './parsers.ts'
 
-/** A row of a table of settings. */
 export interface Setting<T> extends Parser<T> {
   name: `SVC_${string}`
   description: string
@@ -9,7 +8,6 @@ export interface Setting<T> extends Parser<T> {
   defaultValue?: string
   /** Describes a default that is no text, or depends on other settings. */
   defaultText?: string
-  /** The value when the variable is unset. */
   unsetValue?: T
   /** The value is never shown, and may come from a file: `NAME_FILE` holds its path. */
   secret?: boolean
@@ -28,9 +26,7 @@ export type Environment = Record<string, string | undefined>
 /** Settings are read from it, and it collects the errors. */
 export interface SettingSource {
   environment: Environment
-  /** Reads the file that a variable ending in `_FILE` names. */
   readFile: (path: string) => string
-  /** One line per error. */
   errors: string[]
 }
 

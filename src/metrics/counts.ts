@@ -105,14 +105,7 @@ type Counters = {
   [Key in keyof typeof COUNTERS]: (value: (typeof COUNTERS)[Key]['known'][number], by?: number) => void
 }
 
-/** These metrics are counted as things happen. */
-export interface Counts extends Omit<Counters, 'countRefusal'>, Omit<RequestMetrics, keyof Counters> {
-  /** Counts a request that a rate limit refused. */
-  countLimited: (limit: LimitName) => void
-  observeHash: (seconds: number) => void
-}
-
-export const createCounts = (registry: Registry, providers: readonly string[]): Counts => {
+export const createCounts = (registry: Registry, providers: readonly string[]) => {
   const registers = [registry]
   const rows = Object.entries<CounterRow>(COUNTERS).map(([key, row]) => [key, createCounter(registry, row)])
   const { countRefusal, ...counters } = Object.fromEntries(rows) as Counters
@@ -131,10 +124,10 @@ export const createCounts = (registry: Registry, providers: readonly string[]): 
   return {
     ...counters,
     observeRequest: createRequestDurations(registry),
-    countRefusedConnection: () => refusedConnections.inc(),
-    countLimited: (limit) => countRefusal(labelOf(limit)),
+    countRefusedConnection: (): void => refusedConnections.inc(),
+    countLimited: (limit: LimitName): void => countRefusal(labelOf(limit)),
     countProviderSignIn: createProviderCount(registry, providers),
-    observeHash: (seconds) => hashDurations.observe(seconds),
+    observeHash: (seconds: number): void => hashDurations.observe(seconds),
   }
 }
 

@@ -17,16 +17,9 @@ export interface MetricsSources {
   mail: () => Promise<OutboxLoad | undefined>
 }
 
-interface DatabaseState {
-  isUp: boolean
-  outbox?: OutboxLoad | undefined
-  mail?: OutboxLoad | undefined
-}
-
 /** A gauge shows one number. If there is no number, it has no value. */
 type GaugeRow = [name: string, help: string, read: () => Awaitable<number | undefined>]
 
-/** Adds the metrics whose values are read at each scrape. */
 export const addReadings = (registry: Registry, sources: MetricsSources): void => {
   const { hashQueue, poolLoad } = sources
   const probe = createDatabaseProbe(sources)
@@ -109,20 +102,21 @@ const addConnections = (registry: Registry, poolLoad: MetricsSources['poolLoad']
 const DEADLINE_MS = 2000
 
 /** Probes the database within two seconds, and never rejects; probes at the same time share one query. */
-const createDatabaseProbe = ({ requireHealthy, outbox, mail }: MetricsSources): (() => Promise<DatabaseState>) => {
-  let probing: Promise<DatabaseState> | undefined
+const createDatabaseProbe = ({ requireHealthy, outbox, mail }: MetricsSources) => {
+  const down = { isUp: false, outbox: undefined, mail: undefined }
+  let probing: ReturnType<typeof probe> | undefined
 
-  const probe = async (): Promise<DatabaseState> => {
+  const probe = async () => {
     try {
       await requireHealthy()
       return { isUp: true, outbox: await outbox(), mail: await mail() }
     } catch {
-      return { isUp: false }
+      return down
     }
   }
 
   return () => {
-    probing ??= withTimeout(DEADLINE_MS, probe(), { isUp: false }).finally(() => {
+    probing ??= withTimeout(DEADLINE_MS, probe(), down).finally(() => {
       probing = undefined
     })
     return probing

@@ -29,7 +29,6 @@ const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefi
     ? undefined
     : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
 
-/** Writes the overview for people at a terminal. */
 export const overviewText = (overview: ReturnType<typeof overviewOf>): string => `
   svc is serving
 

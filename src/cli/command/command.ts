@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Config, Environment } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
 import { type Parser, wholeNumber } from '../../config/parsers.ts'
+import type { Environment } from '../../config/setting.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Listing, print, printJson, printList } from '../terminal/output.ts'
 import { type Opened, withCore } from './with-core.ts'
@@ -29,7 +30,6 @@ interface OptionRow<Value> {
   initial?: Value
 }
 
-/** The values that options get. */
 export type ValuesOf<Options> = {
   [Name in keyof Options]: Options[Name] extends OptionRow<infer Value> ? Value : never
 }
@@ -78,7 +78,6 @@ export const option = {
   }),
 }
 
-/** Reads the file that an option names. */
 export const readOptionFile = (flag: string, file: string): string => {
   try {
     return readFileSync(file, 'utf8')

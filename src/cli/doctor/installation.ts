@@ -71,17 +71,17 @@ const problemOf = (error: unknown, otherwise: string): string => (error instance
 /** Looks whether the database is there and up to date: only then it may be opened without being changed. */
 const inspectDatabase = async (config: Config): Promise<Finding[]> => {
   const { database } = config
-  if (database.kind === 'sqlite' && !existsSync(path.resolve(database.file))) {
-    const missing = finding('database_missing', `There is no database at ${path.resolve(database.file)}.`)
-    return [missing, ...inspectDisk(database.file)]
-  }
+  const disk = database.kind === 'sqlite' ? inspectDisk(database.file) : []
+  if (database.kind === 'sqlite' && !existsSync(path.resolve(database.file)))
+    return [finding('database_missing', `There is no database at ${path.resolve(database.file)}.`), ...disk]
   try {
     const { findPending } = await import('../../bootstrap.ts')
     const pending = await findPending(config)
-    if (pending.length === 0) return database.kind === 'sqlite' ? inspectDisk(database.file) : []
-    return [finding('migrations_pending', `The database waits for ${pending.join(', ')}.`)]
+    return pending.length === 0
+      ? disk
+      : [finding('migrations_pending', `The database waits for ${pending.join(', ')}.`)]
   } catch (error) {
-    return [unreachableDatabase(error), ...(database.kind === 'sqlite' ? inspectDisk(database.file) : [])]
+    return [unreachableDatabase(error), ...disk]
   }
 }
 
@@ -119,9 +119,8 @@ const inspectKeys = async (
 }
 
 /** Compares with the clock of the database's server, if there is a server. */
-const inspectClock = async ({ db, clock }: Core): Promise<Finding[]> => {
-  return checkClock('database', -(await compareClocks(db, clock)).aheadMs)
-}
+const inspectClock = async ({ db, clock }: Core): Promise<Finding[]> =>
+  checkClock('database', -(await compareClocks(db, clock)).aheadMs)
 
 /** Counts the hashes that cannot be checked: less memory than before may be left for it. */
 const inspectHashes = async ({ users }: Core): Promise<Finding[]> => {

@@ -16,7 +16,6 @@ export interface ImportOptions {
   format: Format | undefined
   /** The content of the file with the parameters of Firebase's hashes. */
   hashParameters: string | undefined
-  /** The file of this name is to tell which id each user has got. */
   ids: string | undefined
   dryRun: boolean
   allOrNothing: boolean

@@ -11,7 +11,6 @@ const BATCH_USERS = 250
 
 export interface ImportCounts {
   imported: number
-  /** It counts users who were there already. */
   existing: number
   failed: number
 }
@@ -60,11 +59,9 @@ const askAll = async <Given extends Answer>(
   return counts
 }
 
-/** Counts what an import of the staged users would do. */
 export const checkUsers = (deps: WriteUsersDeps): Promise<ImportCounts> =>
   askAll(deps, { ask: (users) => deps.userImport.check(users) })
 
-/** Adds the staged users who are new. */
 export const writeUsers = async (deps: WriteUsersDeps, options: WriteOptions): Promise<ImportCounts> => {
   const { staging, userImport } = deps
   const { allOrNothing, announces, ids } = options

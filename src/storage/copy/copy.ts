@@ -12,7 +12,6 @@ export { locationName } from './open.ts'
 /** Hears how many rows of a table are copied or checked. */
 type OnProgress = (step: 'copy' | 'check', table: string, rows: number, total: number) => void
 
-/** The table has this content in both databases after the copy. */
 export interface Comparison {
   table: string
   source: TableDigest

@@ -93,7 +93,6 @@ export const digestTable = async (db: Queries, table: Table, onRows: (count: num
   return { rows: count, sha256: hash.digest('hex') }
 }
 
-/** Tells the operator what to do when the copy can no longer become equal. */
 export const START_OVER =
   'Another process wrote to one of the databases during the copy: stop every svc that uses them, and copy to a new, empty database.'
 
@@ -112,13 +111,11 @@ const copyError = (message: string, error?: unknown): AppError => {
   return new AppError('internal_error', message, { cause })
 }
 
-/** Makes the error for a row of the source that cannot be copied, with its key. */
 const invalidRow = ({ name }: Table, key: unknown, wrong: string): AppError =>
   copyError(
     `${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Correct it, and copy again to a new, empty database.`,
   )
 
-/** Turns the error of inserting these rows into one that tells an operator what to do. */
 export const explainInsertError = (error: unknown, table: Table, rows: Row[], dialect: Dialect): unknown => {
   if (error instanceof AppError && error.code === 'unavailable') return error
   // A row without its user, or with the email of another user, was written after the other rows had been read.
@@ -133,7 +130,6 @@ export const explainInsertError = (error: unknown, table: Table, rows: Row[], di
   )
 }
 
-/** Finds a value that PostgreSQL cannot hold. */
 const findNul = (table: Table, rows: Row[]): AppError | undefined => {
   const [key] = table.columns
   for (const row of rows) {
