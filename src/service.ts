@@ -179,6 +179,7 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     cookiePrefix: config.cookiePrefix,
     isBaseUrlSet: config.baseUrl !== undefined,
     homeUrl: config.homeUrl,
+    afterSignupUrl: config.afterSignupUrl,
     audiences: config.audiences,
     signup: config.signup,
     usernames: config.usernames,

@@ -285,6 +285,14 @@ export const SETTINGS = {
     defaultValue: 'loopback',
     ...networks,
   },
+  afterSignupUrl: {
+    name: 'SVC_AFTER_SIGNUP_URL',
+    description:
+      'Path of the application where people go once who have just created an account. It gets the `return_to` that was ' +
+      'asked for as its query parameter.',
+    defaultText: 'none: they go where a login goes',
+    ...homePath,
+  },
   rateLimit: {
     name: 'SVC_RATE_LIMIT',
     description: 'Rate limits on logins, signups and sign-ins with a provider. `off` is for tests.',

@@ -34,6 +34,8 @@ export interface ServerDeps {
   isBaseUrlSet: boolean
   /** A login without `return_to` and a logout end at this path. */
   homeUrl: string
+  /** Users who have just created an account go to this path first. If it is undefined, they go where a login goes. */
+  afterSignupUrl: string | undefined
   /** Clients may request these audiences. If the list is empty, they may request any. */
   audiences: string[]
   /** This says which users may create an account. `providers` means only users who come from a provider. */

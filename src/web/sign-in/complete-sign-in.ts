@@ -14,6 +14,7 @@ import { factorsOf, goOnAt, type NextPage } from './pending.ts'
 export type SignInServices = SessionServices &
   Pick<
     Services,
+    | 'afterSignupUrl'
     | 'homeUrl'
     | 'oauth'
     | 'pages'
