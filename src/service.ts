@@ -183,6 +183,7 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     audiences: config.audiences,
     signup: config.signup,
     usernames: config.usernames,
+    loginWith: config.loginWith,
     passwords: config.passwords,
     secondFactorMode: config.secondFactor,
     isTrustedProxy: createNetworkCheck(config.trustProxy),

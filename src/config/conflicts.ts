@@ -12,6 +12,9 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     ...findMailConflicts(environment, settings),
     ...findNoWayIn(environment, settings),
     ...findForeignDomain(environment, settings),
+    ...(settings.loginWith === 'both' && settings.usernames === false
+      ? ['SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email']
+      : []),
     ...(metricsPort !== undefined && metricsPort === port
       ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port']
       : []),

@@ -210,6 +210,12 @@ export const SETTINGS = {
     defaultValue: 'on',
     ...onOff,
   },
+  loginWith: {
+    name: 'SVC_LOGIN_WITH',
+    description: '`both`: people log in with their email address or their username, and the password.',
+    defaultValue: 'email',
+    ...oneOf('email', 'both'),
+  },
   emailDomains: {
     name: 'SVC_EMAIL_DOMAINS',
     description: 'Email domains that signup, providers and changes of email accept.',
@@ -279,12 +285,6 @@ export const SETTINGS = {
     defaultValue: '/',
     ...homePath,
   },
-  trustProxy: {
-    name: 'SVC_TRUST_PROXY',
-    description: 'Proxies whose `X-Forwarded-*` headers are trusted, read from right to left.',
-    defaultValue: 'loopback',
-    ...networks,
-  },
   afterSignupUrl: {
     name: 'SVC_AFTER_SIGNUP_URL',
     description:
@@ -292,6 +292,12 @@ export const SETTINGS = {
       'asked for as its query parameter.',
     defaultText: 'none: they go where a login goes',
     ...homePath,
+  },
+  trustProxy: {
+    name: 'SVC_TRUST_PROXY',
+    description: 'Proxies whose `X-Forwarded-*` headers are trusted, read from right to left.',
+    defaultValue: 'loopback',
+    ...networks,
   },
   rateLimit: {
     name: 'SVC_RATE_LIMIT',

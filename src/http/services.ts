@@ -44,6 +44,8 @@ export interface ServerDeps {
   passwords: boolean
   /** This tells whether users choose a username and see it. */
   usernames: boolean
+  /** This tells with what, beside the password, users log in: with the email, or with the email or the username. */
+  loginWith: 'email' | 'both'
   /** This tells whether the names of all cookies begin with `__Host-` or `__Secure-`. */
   cookiePrefix: boolean
   /** The secret binds CSRF tokens to sessions. */

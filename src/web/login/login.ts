@@ -1,5 +1,6 @@
 import type { OfferedWays, Services } from '../../http/services.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
+import { readUsername } from '../../accounts/fields.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/login/login-page.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
@@ -28,11 +29,11 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 export const createLogin = (
   deps: SignInServices &
     OfferedWays &
-    Pick<Services, 'baseUrl' | 'findCurrentSession' | 'log' | 'signup' | 'users'> & {
+    Pick<Services, 'baseUrl' | 'findCurrentSession' | 'log' | 'loginWith' | 'pseudonymOf' | 'signup' | 'users'> & {
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, pages, passwords, providers } = deps
+  const { redirectSignedIn, users, pages, passwords, providers, loginWith, pseudonymOf } = deps
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
 
@@ -47,8 +48,19 @@ export const createLogin = (
     providers,
   })
 
+  /**
+   * Finds the email of what was typed in its place, which is a username if it has no `@`. An address that nobody has
+   * stands for a username that nobody has: an unknown name then counts, takes time and is recorded as an unknown email.
+   */
+  const findEmail = async (typed: string): Promise<string> => {
+    const username = loginWith === 'both' ? readUsername(typed.trim()) : undefined
+    if (username === undefined) return typed
+    const nobody = `${pseudonymOf(username)}@username.invalid`
+    return (await users.findEmailOf(username)) ?? nobody
+  }
+
   const checkPassword = async (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> => {
-    const result = await users.authenticate(form.email, form.password, context)
+    const result = await users.authenticate(facts.email ?? '', form.password, context)
     if ('refusal' in result) {
       Object.assign(facts, { userId: result.userId, reason: result.refusal })
       throw wrongCredentials()
@@ -76,9 +88,8 @@ export const createLogin = (
       const returnTo = requestedReturnTo(context, deps)
       const email = context.form.get('email') ?? ''
       const form = { email, password: context.form.get('password') ?? '', returnTo }
-      return attempt({ method: 'password', email, loginOf: email, check: () => requireFilled(form) }, (facts) =>
-        checkPassword(context, form, facts),
-      )
+      const about = { method: 'password', check: () => requireFilled(form), findEmail: () => findEmail(email) }
+      return attempt(about, (facts) => checkPassword(context, form, facts))
     },
   }
 }
