@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
-import { FORM_PROBLEM_ID, csrfInput, field, formProblem, notice, returnToInput } from '../site/form.ts'
+import { FORM_PROBLEM_ID, csrfInput, field, formProblem, lastUsedMark, notice, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
@@ -15,6 +15,9 @@ export interface LoginView extends EntryView {
   notice?: 'deleted' | 'signed_out' | 'sign_in_ended' | 'check_mail' | undefined
   signupOpen: boolean
 }
+
+/** Users log in with the email, or with the email or the username. */
+type LoginWith = 'email' | 'both'
 
 type Focus = 'email' | 'password' | 'problem' | 'notice'
 
@@ -39,13 +42,15 @@ const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
 const fields = (
   view: Pick<LoginView, 'email' | 'errors' | 'problem'>,
   focus: Focus,
-  passkeys: boolean,
+  { passkeys, loginWith }: { passkeys: boolean; loginWith: LoginWith },
 ): HtmlFragment => {
   const describedBy = view.problem?.kind === 'credentials_wrong' ? FORM_PROBLEM_ID : undefined
   return html`${field({
     name: 'email',
-    label: texts.email,
-    type: 'email',
+    // A browser refuses a username in a field of the type `email`.
+    ...(loginWith === 'both'
+      ? { label: texts.emailOrUsername, type: 'text', inputMode: 'email' }
+      : { label: texts.email, type: 'email' }),
     autocomplete: passkeys ? 'username webauthn' : 'username',
     value: view.email,
     problem: view.errors.email,
@@ -67,12 +72,13 @@ const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>)
   html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
 /** The passkey is the first way if there is no password. */
-const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView): HtmlFragment =>
+const passkeyWay = ({ csrfToken, returnTo, passwords, providers, lastWay }: LoginView): HtmlFragment =>
   passkeyButton({
     kind: 'log-in',
     csrfToken,
     url: `/auth/passkeys/login${returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo.toWellFormed())}`}`,
     isMain: !passwords,
+    isLastUsed: lastWay === 'passkey',
     hasOthers: passwords || providers.length > 0,
     before: passwords && providers.length === 0 && orLine(),
   })
@@ -86,10 +92,11 @@ const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo ===
 /**
  * Creates the login page. Most visitors have entered nothing yet: their page is rendered once, except for the token.
  */
-export const createLoginPage = (layout: Layout) => {
+export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
   const { passkeys } = layout
+  const ways = { passkeys, loginWith }
   const frame = layout.frame({ title: texts.logIn, scripted: true, passkeys })
-  const emptyFields = fields({ email: '', errors: {} }, 'email', passkeys)
+  const emptyFields = fields({ email: '', errors: {} }, 'email', ways)
   const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
   const forgotAlone = forgotLink(layout, { email: '' })
   const withoutPassword = layout.frame({ title: texts.logIn, passkeys })
@@ -120,8 +127,8 @@ ${forgotLink(layout, view)}`,
       body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? noticeOf(view)}${loginLimited(layout, view)}${wayOn(view)}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
-${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, passkeys)}
-<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}</button>
+${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, ways)}
+<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}${view.lastWay === 'password' && html` ${lastUsedMark}`}</button>
 </form>
 ${forgotOf(view)}
 ${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}${limitNote(layout, view.problem)}`,

@@ -33,10 +33,12 @@ export const createLogin = (
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, layout, passwords, providers, loginWith, pseudonymOf } = deps
-  const loginPage = createLoginPage(layout)
+  const { redirectSignedIn, users, layout, passwords, passkeys, providers, loginWith, pseudonymOf } = deps
+  const loginPage = createLoginPage(layout, loginWith)
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
+  const own = [...(passwords ? ['password'] : []), ...(passkeys.isOn ? ['passkey'] : [])]
+  const ways = [...own, ...providers.map(({ name }) => name)]
 
   const view = (context: RequestContext, returnTo: string, email: string): LoginView => ({
     csrfToken: context.csrfToken,
@@ -47,6 +49,7 @@ export const createLogin = (
     passwords,
     signupOpen,
     providers,
+    lastWay: ways.length > 1 ? ways.find((way) => way === context.cookies.single.lastWay) : undefined,
   })
 
   /**
@@ -64,11 +67,11 @@ export const createLogin = (
     const result = await users.authenticate(facts.email ?? '', form.password, context)
     if ('refusal' in result) {
       Object.assign(facts, { userId: result.userId, reason: result.refusal })
-      throw wrongCredentials()
+      throw wrongCredentials(loginWith)
     }
     const signIn = { way: 'password', grant: result, returnTo: form.returnTo, facts, provesEmail: true } as const
     const response = await completeSignIn(deps, context, signIn)
-    if (!response) throw wrongCredentials()
+    if (!response) throw wrongCredentials(loginWith)
     return response
   }
 
@@ -89,7 +92,11 @@ export const createLogin = (
       const returnTo = requestedReturnTo(context, deps)
       const email = context.form.get('email') ?? ''
       const form = { email, password: context.form.get('password') ?? '', returnTo }
-      const about = { method: 'password', check: () => requireFilled(form), findEmail: () => findEmail(email) }
+      const about = {
+        method: 'password',
+        check: () => requireFilled(form, loginWith),
+        findEmail: () => findEmail(email),
+      }
       return attempt(about, (facts) => checkPassword(context, form, facts))
     },
   }
@@ -101,11 +108,12 @@ interface LoginForm {
   returnTo: string
 }
 
-const requireFilled = ({ email, password }: LoginForm): void => {
+const requireFilled = ({ email, password }: LoginForm, loginWith: Services['loginWith']): void => {
   checkAll({
     email() {
       if (email.trim() !== '') return
-      throw new AppError('unprocessable', 'Enter your email address.', { field: 'email', reason: 'email_missing' })
+      const reason = loginWith === 'both' ? 'email_or_username_missing' : 'email_missing'
+      throw new AppError('unprocessable', 'Enter your email address.', { field: 'email', reason })
     },
     password() {
       if (password !== '') return
@@ -114,5 +122,8 @@ const requireFilled = ({ email, password }: LoginForm): void => {
   })
 }
 
-const wrongCredentials = (): AppError =>
-  new AppError('unauthorized', 'The email address or the password is wrong.', { reason: 'credentials_wrong' })
+const wrongCredentials = (loginWith: Services['loginWith']): AppError =>
+  new AppError('unauthorized', 'The email address or the password is wrong.', {
+    reason: 'credentials_wrong',
+    values: [loginWith],
+  })

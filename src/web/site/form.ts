@@ -15,7 +15,7 @@ export interface Field {
   hint?: string
   optional?: boolean
   /** This says which keys a phone shows. */
-  inputMode?: 'numeric'
+  inputMode?: 'numeric' | 'email'
   problem?: FieldProblem | undefined
   /** This link helps with the problem. */
   remedy?: HtmlFragment | undefined
@@ -76,6 +76,9 @@ ${it.type === 'password' && showButton(id)}${!it.problem && it.hint && html`<p c
 </div>`
 }
 
+/** Marks the button of the way by which this browser signed in last. */
+export const lastUsedMark = html`<span class="last">${texts.lastUsed}</span>`
+
 /** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
   returnTo === undefined ? undefined : html`<input type="hidden" name="return_to" value="${returnTo}">`
@@ -91,7 +94,8 @@ export const ownerInput = (email: string): HtmlFragment =>
   html`<input class="unseen" type="text" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">`
 
 const wordsOf = (problem: FormProblem): string => {
-  if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
+  if (problem.kind === 'credentials_wrong')
+    return problem.loginWith === 'both' ? texts.credentialsWrongOfBoth : texts.credentialsWrong
   if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
   if (problem.kind === 'codes_locked') return texts.codesLocked[problem.where]
   if (problem.kind === 'login_limited')

@@ -3,7 +3,7 @@ import { readEmail } from '../../lib/email-address.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { initialOf } from './assets.ts'
 import type { FormView } from '../../http/form-view.ts'
-import { csrfInput, returnToInput } from './form.ts'
+import { csrfInput, lastUsedMark, returnToInput } from './form.ts'
 import { texts } from './texts.ts'
 
 /** This is the purpose of a visit to a provider, if it is not a sign-in. */
@@ -59,18 +59,26 @@ interface Buttons {
   /** These are fields of each form. */
   hiddenInputs?: HtmlFragment | undefined
   words: (label: string) => string
+  /** The button of the provider with this name is marked. */
+  lastWay?: string | undefined
 }
 
 /**
  * Makes a form with a button for each provider, since each has a different action. It is empty if there are no
  * providers.
  */
-export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: Buttons): HtmlFragment | undefined => {
+export const providerButtons = ({
+  csrfToken,
+  providers,
+  hiddenInputs,
+  words,
+  lastWay,
+}: Buttons): HtmlFragment | undefined => {
   if (providers.length === 0) return undefined
   const inputs = html`${csrfInput(csrfToken)}${hiddenInputs}`
   const forms = providers.map(
     ({ name, label, iconUrl }) => html`<form method="post" action="${providerPath(name)}">${inputs}
-<button class="second">${providerIcon(label, iconUrl)}${words(label)}</button>
+<button class="second">${providerIcon(label, iconUrl)}${words(label)}${name === lastWay && html` ${lastUsedMark}`}</button>
 </form>
 `,
   )
@@ -95,6 +103,8 @@ export interface EntryView extends FormView {
   /** This is the text that was typed. */
   email: string
   providers: readonly ProviderView[]
+  /** This browser signed in last by this way: `password`, `passkey` or a provider. It is undefined if it is the only way. */
+  lastWay?: string | undefined
 }
 
 /**
@@ -129,10 +139,10 @@ export const wayOn = ({ problem, returnTo }: Pick<EntryView, 'problem' | 'return
  * providers.
  */
 export const providerForms = (
-  { csrfToken, providers, returnTo }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo'>,
+  { csrfToken, providers, returnTo, lastWay }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo' | 'lastWay'>,
   isBelowForm = true,
 ): HtmlFragment | undefined => {
   const hiddenInputs = returnToInput(returnTo)
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith, lastWay })
   return buttons && html`${isBelowForm && orLine()}${buttons}`
 }

@@ -87,6 +87,19 @@ describe('§4.2 SVC_LOGIN_WITH=both', () => {
     assert.ok(byEmail.text.includes(`href="/auth/password/forgot?email=${person.email}&amp;return_to=%2Fkept"`))
   })
 
+  test('the page asks for either, in a field that takes both and that password managers know', async () => {
+    const { text } = await newAgent().get('/auth/login')
+    assert.match(text, /<label for="email">Email or username<\/label>/)
+    const [input = ''] = /<input id="email"[^>]*>/.exec(text) ?? []
+    for (const attribute of ['name="email"', 'type="text"', 'inputmode="email"', 'autocapitalize="none"'])
+      assert.ok(input.includes(attribute), input)
+    assert.match(input, /autocomplete="username webauthn"/)
+    const empty = await newAgent().post('/auth/login', { email: ' ', password: 'x' })
+    assertPage(empty, 422)
+    assert.match(empty.text, /Enter your email address or username\./)
+    assert.match((await guess(newAgent(), newPerson().username)).text, /The email, username or password is wrong\./)
+  })
+
   test('no username has an @, so that what has one is an email', async () => {
     for (const username of ['a@b', 'ada@example.com', '@ada'])
       assertPage(await newAgent().post('/auth/signup', { ...newPerson(), username }), 422)
@@ -118,12 +131,27 @@ describe('the limits of an account', () => {
     assertRedirect(await logInAs(known, person.username, person), '/kept')
   })
 
-  test('hold for a username that nobody has, as for such an email', async () => {
+  test('hold for a username that nobody has, and leave the same rows as for such an email', async () => {
+    const kindsSince = async (before: Set<unknown>): Promise<string[]> => {
+      const rows = await database.rows('SELECT id FROM counters')
+      return rows
+        .filter(({ id }) => !before.has(id) && String(id).startsWith('login'))
+        .map(({ id }) => String(id).replaceAll(/[\w-]{43}|\d+(?:\.\d+){3}/g, 'KEY'))
+        .sort()
+    }
+    const left: string[][] = []
     for (const name of [newPerson().username, newPerson().email]) {
+      const before = new Set((await database.rows('SELECT id FROM counters')).map(({ id }) => id))
       const network = newNetwork()
       for (let count = 0; count < 10; count += 1) assertPage(await guess(browserIn(network), name), 401)
       assertPage(await guess(browserIn(network), name), 429)
+      left.push(await kindsSince(before))
     }
+    assert.ok(
+      left[0]?.some((kind) => kind.startsWith('loginLimitNotice')),
+      String(left[0]),
+    )
+    assert.deepEqual(left[0], left[1])
   })
 
   test('tell the owner when they are reached by the username', async () => {
