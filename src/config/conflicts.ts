@@ -12,7 +12,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     ...findMailConflicts(environment, settings),
     ...findNoWayIn(environment, settings),
     ...findForeignDomain(environment, settings),
-    ...(settings.loginWith === 'both' && settings.usernames === false
+    ...(settings.loginWith === 'both' && environment.SVC_USERNAMES === 'off'
       ? ['SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email']
       : []),
     ...(metricsPort !== undefined && metricsPort === port

@@ -33,6 +33,15 @@ const logInAs = (agent: UserAgent, name: string, { password }: Pick<Person, 'pas
   agent.post('/auth/login', { email: name, password, return_to: '/kept' })
 const guess = (agent: UserAgent, name: string) => logInAs(agent, name, { password: 'a wrong pass phrase' })
 
+/** The limits of logins that were counted since, without what is counted. */
+const kindsSince = async (before: Set<unknown>): Promise<string[]> => {
+  const rows = await database.rows('SELECT id FROM counters')
+  return rows
+    .filter(({ id }) => !before.has(id) && String(id).startsWith('login'))
+    .map(({ id }) => String(id).replaceAll(/[\w-]{43}|\d+(?:\.\d+){3}/g, 'KEY'))
+    .sort()
+}
+
 const eventsOf = async (query: string) => {
   const answer = await backend.call('GET', `/audit?${query}`)
   assert.equal(answer.status, 200, answer.text)
@@ -132,13 +141,6 @@ describe('the limits of an account', () => {
   })
 
   test('hold for a username that nobody has, and leave the same rows as for such an email', async () => {
-    const kindsSince = async (before: Set<unknown>): Promise<string[]> => {
-      const rows = await database.rows('SELECT id FROM counters')
-      return rows
-        .filter(({ id }) => !before.has(id) && String(id).startsWith('login'))
-        .map(({ id }) => String(id).replaceAll(/[\w-]{43}|\d+(?:\.\d+){3}/g, 'KEY'))
-        .sort()
-    }
     const left: string[][] = []
     for (const name of [newPerson().username, newPerson().email]) {
       const before = new Set((await database.rows('SELECT id FROM counters')).map(({ id }) => id))

@@ -25,6 +25,8 @@ const alone = await startService({ env: { SVC_PASSKEYS: 'off' } })
 
 const wayOf = (agent: UserAgent) => agent.cookies.get('svc_last_way')
 
+const withoutToken = (text: string) => text.replaceAll(/[\w-]{43}/g, 'TOKEN')
+
 /** The button of the login page that is marked, by its text. */
 const markedOn = async (agent: UserAgent): Promise<string[]> => {
   const { text } = await agent.get('/auth/login')
@@ -73,7 +75,6 @@ test('a browser that has not signed in has no mark, and neither has a page with 
 
 test('a value that names no way of the page is ignored, and is never shown', async () => {
   const usual = (await newAgent(service).get('/auth/login')).text
-  const withoutToken = (text: string) => text.replaceAll(/[\w-]{43}/g, 'TOKEN')
   for (const value of [
     '',
     'google',
