@@ -27,6 +27,9 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
       relyingPartyIdOf(settings) === undefined &&
       'SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off and without passkeys, nobody could log in',
     (settings.baseUrl || !has('baseUrl')) && findForeignDomain(settings),
+    settings.loginWith === 'both' &&
+      settings.usernames === false &&
+      'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email',
     metricsPort !== undefined &&
       metricsPort === settings.port &&
       'SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port',

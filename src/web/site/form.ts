@@ -15,7 +15,7 @@ export interface Field {
   hint?: string
   optional?: boolean
   /** This says which keys a phone shows. */
-  inputMode?: 'numeric'
+  inputMode?: 'numeric' | 'email'
   problem?: FieldProblem | undefined
   /** This link stands beside the label. The keyboard reaches it after the field. */
   beside?: HtmlFragment | undefined
@@ -92,6 +92,9 @@ export const fieldBeside = (it: Omit<Field, 'beside'>): FieldBeside => {
  */
 export const field = ({ beside, ...it }: Field): HtmlFragment => fieldBeside(it)(beside)
 
+/** Marks the button of the way by which this browser signed in last. */
+export const lastUsedMark = html`<span class="last">${texts.lastUsed}</span>`
+
 /** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
   returnTo === undefined ? undefined : html`<input type="hidden" name="return_to" value="${returnTo}">`
@@ -107,7 +110,8 @@ export const ownerInput = (email: string): HtmlFragment =>
   html`<input class="unseen" type="text" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">`
 
 const wordsOf = (problem: FormProblem): string => {
-  if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
+  if (problem.kind === 'credentials_wrong')
+    return problem.loginWith === 'both' ? texts.credentialsWrongOfBoth : texts.credentialsWrong
   if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
   if (problem.kind === 'codes_locked') return texts.codesLocked[problem.where]
   if (problem.kind === 'login_limited')
