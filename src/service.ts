@@ -182,6 +182,7 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     audiences: config.audiences,
     signup: config.signup,
     usernames: config.usernames,
+    names: config.names,
     passwords: config.passwords,
     secondFactorMode: config.secondFactor,
     isTrustedProxy: createNetworkCheck(config.trustProxy),

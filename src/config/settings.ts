@@ -210,6 +210,14 @@ export const SETTINGS = {
     defaultValue: 'on',
     ...onOff,
   },
+  names: {
+    name: 'SVC_NAMES',
+    description:
+      'Names of people. `off`: never asked for and never shown. `required`: whoever signs up or accepts an invitation ' +
+      'gives one.',
+    defaultValue: 'off',
+    ...oneOf('off', 'optional', 'required'),
+  },
   emailDomains: {
     name: 'SVC_EMAIL_DOMAINS',
     description: 'Email domains that signup, providers and changes of email accept.',

@@ -53,7 +53,7 @@ export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passw
     const password = isOwn ? undefined : (context.form.get('password') ?? '')
     const username = (usernames ? context.form.get('username') : undefined) ?? (isOwn ? undefined : '')
     await requireSignup(link)
-    const grant = await pendingSignups.confirm({ link, password, username }, context)
+    const grant = await pendingSignups.confirm({ link, password, username, name: undefined }, context)
     const returnTo = returnToOf(deps, context, link)
     const signIn = { way: 'password', grant, returnTo, facts, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
