@@ -213,8 +213,8 @@ export const SETTINGS = {
   names: {
     name: 'SVC_NAMES',
     description:
-      'Names of people. `off`: never asked for and never shown. `required`: whoever signs up or accepts an invitation ' +
-      'gives one.',
+      'Names of people. `off`: never asked for and never shown. `required`: users who sign up or accept an invitation ' +
+      'give one.',
     defaultValue: 'off',
     ...oneOf('off', 'optional', 'required'),
   },

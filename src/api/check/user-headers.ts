@@ -72,7 +72,7 @@ const remoteHeadersOf = (session: AuthenticatedSession): Headers => [
  */
 const rolesOf = ({ roles }: AuthenticatedSession): string => toHeaderValue(roles.join(',')) || '-'
 
-/** The text is never empty, for the same reason. Where somebody is called `-`, that is encoded. */
+/** The text is never empty, for the same reason. A user who is called `-` has that encoded. */
 const nameOf = (name: string | null): string => {
   if (name === null) return '-'
   return name === '-' ? '%2D' : toHeaderValue(name)

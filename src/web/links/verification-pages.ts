@@ -4,6 +4,7 @@ import { chosenPassword, chosenUsername, csrfInput, field, formProblem, ownerInp
 import type { Layout } from '../site/layout.ts'
 import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { entryHref } from '../site/providers.ts'
+import { type NameView, nameField } from '../site/person-name.ts'
 import { texts } from '../site/texts.ts'
 import { verificationTexts as own } from './verification-texts.ts'
 
@@ -134,15 +135,16 @@ export const createConfirmSignupPage =
   (view: ConfirmSignupView): string =>
     layout.panel({
       title: own.finish,
-      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.username),
+      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.name ?? view.errors.username),
       scripted: view.choosesPassword,
-      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.username)}
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.name && !view.errors.username)}
 <p>${own.finishAbout} <b>${view.email}</b>.${view.choosesPassword && html` ${own.finishChoose}`}</p>
 ${leaves(view)}
 <form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 ${ownerInput(view.email)}
 ${view.choosesPassword && newPasswordField('password', view.errors.password, layout)}
+${view.name && nameField({ ...view.name, problem: view.errors.name }, Boolean(view.errors.name) && !view.errors.password)}
 ${view.username !== undefined && usernameField(view.username, view)}
 <button class="first">${own.finishButton}</button>
 </form>`,
@@ -154,7 +156,7 @@ const usernameField = (value: string, { errors }: ConfirmSignupView): HtmlFragme
     hint: texts.usernameHint,
     optional: true,
     problem: errors.username,
-    focused: Boolean(errors.username) && !errors.password,
+    focused: Boolean(errors.username) && !errors.password && !errors.name,
   })
 
 interface LinkView {
@@ -182,5 +184,6 @@ export interface ConfirmSignupView extends LinkView, FormView {
   choosesPassword: boolean
   /** This is the content of the field; it is undefined if there is no field. */
   username: string | undefined
-  errors: { password?: FieldProblem | undefined; username?: FieldProblem | undefined }
+  name?: NameView | undefined
+  errors: { [Name in 'password' | 'username' | 'name']?: FieldProblem | undefined }
 }

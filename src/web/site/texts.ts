@@ -27,6 +27,8 @@ const fieldProblems: Record<NamedProblem, string> = {
   password_wrong: 'That password is wrong.',
   username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
   username_taken: 'This username is taken. Choose another.',
+  name_missing: 'Enter your name.',
+  name_invalid: 'Use at most 100 characters, in one line. If you pasted your name, type it instead.',
   ...codeProblems,
   passkey_name: passkeyNameProblem,
 }
@@ -62,6 +64,7 @@ export const texts = {
 
   email: 'Email',
   username: 'Username',
+  name: 'Name',
   optional: '(optional)',
   password: 'Password',
   currentPassword: 'Current password',
@@ -167,6 +170,9 @@ export const texts = {
     'Your password was changed, and every other session was logged out. Check below that all that can still log in is yours.',
   usernameAbout: 'The name you go by. No one else can have the same.',
   changeUsernameButton: 'Save username',
+  nameAbout: 'What people call you.',
+  nameMissing: 'Your name is not known here yet. Please add it.',
+  changeNameButton: 'Save name',
   changePassword: 'Change password',
   changePasswordAbout: 'Changing it logs you out everywhere else.',
   changePasswordButton: 'Save new password',
