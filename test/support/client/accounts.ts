@@ -9,6 +9,8 @@ export type User = {
   id: string
   email: string
   username: string
+  /** Only where `SVC_NAMES` is on. */
+  name?: string | null
   roles: string[]
   disabled: boolean
   created_at: string
