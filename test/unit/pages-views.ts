@@ -394,6 +394,7 @@ export const WRONG_STATES: Record<string, string> = {
   'signup while busy': 'form-problem',
   'username refused': 'username',
   'name refused': 'name',
+  'signup with a name that is missing': 'name',
   'password refused': 'current_password',
   'deletion refused': 'password',
   'account held up': 'form-problem',

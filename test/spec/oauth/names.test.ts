@@ -109,7 +109,7 @@ test('an invited user who comes with a provider gets its name, unless the operat
 })
 
 test('the owner of an address who takes the account over finds nothing of the name of the stranger', async () => {
-  const { person } = await signedUp(service, { ...newPerson(), ...{ name: 'Buy at evil.example' } })
+  const { person } = await signedUp(service, { ...newPerson(), name: 'Buy at evil.example' })
   const agent = createUserAgent(service)
   const owner = newOpenIdUser({ email: person.email, name: 'Ada' })
   const page = await signInBy(agent, 'corp', byCorp(owner))

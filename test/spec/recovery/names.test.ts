@@ -17,7 +17,7 @@ const required = await startService({
   env: { ...optional.smtp.env, SVC_EMAIL_VERIFICATION: 'required', SVC_NAMES: 'required' },
 })
 
-const signUp = (name: string) => optional.signUp({ ...newPerson(), ...{ name } })
+const signUp = (name: string) => optional.signUp({ ...newPerson(), name })
 const nameOf = async (agent: Parameters<typeof currentUser>[0]) => (await currentUser(agent)).name
 
 describe('§4.12 a signup that waits for its link', () => {
@@ -71,7 +71,7 @@ describe('§4.12 a signup that waits for its link', () => {
 
 test('§4.12 a take-over leaves nothing of the name of the stranger; a later reset keeps that of the user', async () => {
   const service = await startService({ env: { SVC_NAMES: 'optional' } })
-  const { person } = await signedUp(service, { ...newPerson(), ...{ name: 'Buy at evil.example' } })
+  const { person } = await signedUp(service, { ...newPerson(), name: 'Buy at evil.example' })
   const agent = createUserAgent(service)
   const reset = async () =>
     assert.equal((await resetBy(agent, await resetTokenOf(service, person.email), newPerson().password)).status, 303)

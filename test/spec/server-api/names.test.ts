@@ -255,10 +255,10 @@ describe('commands', () => {
   })
 })
 
-describe('import and export', () => {
-  const lineOf = async (email: string): Promise<Line> =>
-    (await exportLines(optional)).find((line) => line.email === email) ?? {}
+const lineOf = async (email: string): Promise<Line> =>
+  (await exportLines(optional)).find((line) => line.email === email) ?? {}
 
+describe('import and export', () => {
   test('carry names, and say which line has one that is not accepted', async () => {
     const people = Array.from({ length: 6 }, newPerson)
     const names = ['José', undefined, null, '', 7, 'x\u202ey']
