@@ -47,9 +47,9 @@ describe('a message', { concurrency: 2 }, () => {
     const names = { SVC_APP_NAME: name, SVC_MAIL_FROM: `"${name}" <svc@example.com>` }
     const service = await startService({ t, env: { ...mailEnv(smtp), ...names } })
     const outbox = await openOutbox(service, t)
-    const { from, subject } = await smtp.receivedFor(await outbox.write({ message: sample('reset') }))
+    const { from, subject } = await smtp.receivedFor(await outbox.write({ message: sample('test') }))
     const shown = [from.name, subject].map((text) => text.replaceAll('\u2060', ''))
-    assert.deepEqual(shown, [name, `Choose a new password for ${name}`])
+    assert.deepEqual(shown, [name, `Test message from ${name}`])
   })
 
   test('waits in a form in which no copy of the database holds its link or its text', async (t) => {
