@@ -285,7 +285,8 @@ test('the button is readable with any accent colour, light and dark', () => {
       for (const style of [styleOf, darkOf]) {
         const [label, button] = [colourIn(style('label'), 'color'), colourIn(style('button'), 'background-color')]
         assert.ok(contrast(label, button) >= 4.5)
-        for (const ground of ['page', 'card', 'facts', 'quiet']) {
+        assert.ok(contrast(colourIn(style('ink'), 'color'), colourIn(style('quiet'), 'background-color')) >= 4.5)
+        for (const ground of ['page', 'card', 'facts']) {
           const [colour, edge] = [colourIn(style(ground), 'background-color'), colourIn(style('quiet'), 'border-color')]
           for (const text of ['ink', 'muted', 'link'])
             assert.ok(contrast(colourIn(style(text), 'color'), colour) >= 4.5)

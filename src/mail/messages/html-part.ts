@@ -29,7 +29,7 @@ const coloursOf = (colours: Palette): MessageColours => {
     facts: `background-color:${hex('page')};border-color:${hex('line')}`,
     button: `background-color:${hex('accent')};border-color:${hex('accentEdge')}`,
     label: `color:${hex('accentInk')}`,
-    quiet: `background-color:${hex('surface')};border-color:${hex('edge')}`,
+    quiet: `background-color:${hex('hover')};border-color:${hex('edge')}`,
   }
 }
 

@@ -29,10 +29,9 @@ export const messageTexts = {
   'mail.first_factor.what':
     'Someone who is logged in to your {app} account is adding a passkey or an authenticator app in a new browser. If it’s you, continue in that browser.',
   'mail.first_factor.button': 'Continue',
-  'mail.first_factor.not_me':
-    'If it isn’t you, don’t open this link: someone knows your password. Reset your password now.',
+  'mail.first_factor.not_me': 'If it isn’t you, don’t continue: someone knows your password. Reset it now.',
   'mail.first_factor.not_me_passwordless':
-    'If it isn’t you, don’t open this link: someone is in your account. Log in, and log out all other devices.',
+    'If it isn’t you, don’t continue: someone is in your account. Log in, and log out all other devices.',
 
   'mail.new_email.title': 'Confirm your new email address',
   'mail.new_email.what':
@@ -65,7 +64,7 @@ export const messageTexts = {
   'mail.invite.title': 'You’re invited to {app}',
   'mail.invite.what': 'Accept the invitation, and choose how you want to log in.',
   'mail.invite.button': 'Accept invitation',
-  'mail.invite.not_me': 'If you don’t want to join, ignore this message. Nobody can use the account.',
+  'mail.invite.not_me': 'If you don’t want to join, ignore this message. The account stays closed.',
 
   'mail.undo.requested.title': 'Your email address is about to change',
   'mail.undo.requested.what':
@@ -87,13 +86,13 @@ export const messageTexts = {
   'mail.username_changed.what': 'Your {app} username is now {newUsername}. It was {oldUsername}.',
 
   'mail.password_changed.title': 'Your password was changed',
-  'mail.password_changed.what': 'Your {app} account has a new password.',
+  'mail.password_changed.what': 'Your {app} account has a new password. All other devices were logged out.',
+  'mail.password_changed.by_operator': 'Your {app} account has a new password. All devices were logged out.',
   'mail.password_reset.title': 'Your password was reset',
-  'mail.password_reset.what': 'Your {app} password was reset with a link.',
+  'mail.password_reset.what': 'Your {app} password was reset with a link. All devices were logged out.',
   'mail.password_set.title': 'A password was added to your account',
-  'mail.password_set.what': 'Your {app} account now has a password.',
-  'mail.logged_out.all': 'All devices were logged out.',
-  'mail.logged_out.others': 'All other devices were logged out.',
+  'mail.password_set.what': 'Your {app} account now has a password. All other devices were logged out.',
+  'mail.password_set.by_operator': 'Your {app} account now has a password. All devices were logged out.',
 
   'mail.provider_connected.title': '{provider} was connected to your account',
   'mail.provider_connected.what': 'You can now log in to {app} with {provider}.',
@@ -125,8 +124,8 @@ export const messageTexts = {
   'mail.recovery_codes_renewed.title': 'New recovery codes were created',
   'mail.recovery_codes_renewed.what': 'The old codes of your {app} account no longer work.',
 
-  'mail.wrong_codes.title': 'Wrong codes for your account',
-  'mail.wrong_codes.what': 'Someone got as far as the code for your {app} account, but entered wrong ones.',
+  'mail.wrong_codes.title': 'Wrong codes were entered',
+  'mail.wrong_codes.what': 'Someone reached the code step of your {app} account and entered wrong codes.',
   'mail.wrong_codes.me': 'If this was you, you can use a recovery code instead.',
   'mail.wrong_codes.not_me':
     'If not, someone knows your password or reads your email. Reset your password now, and secure your mailbox.',
@@ -141,9 +140,9 @@ export const messageTexts = {
   'mail.account_taken_over.what':
     'The {app} account with {email} is now yours. Nobody had confirmed this address before.',
   'mail.account_taken_over.ended':
-    'Earlier ways to log in no longer work: password, devices and connections. The account’s content stays.',
+    'All earlier access was removed: password, devices and connections. The account’s content stays.',
   'mail.account_taken_over.ended_passwordless':
-    'Earlier ways to log in no longer work: devices and connections. The account’s content stays.',
+    'All earlier access was removed: devices and connections. The account’s content stays.',
 
   'mail.login_limited.title': 'Too many failed logins',
   'mail.login_limited.in_network':
@@ -174,7 +173,7 @@ export const messageTexts = {
   'mail.by_operator.unexpected': 'If you didn’t expect this, contact support.',
   'mail.by_operator.button': 'View account',
   'mail.copy.why': 'You get a copy because the account had this address until recently.',
-  'mail.copy.not_me': 'If you didn’t change that, use the link in our message about it, or contact support.',
+  'mail.copy.not_me': 'If you didn’t change your address, use the link in our message about that, or contact support.',
 
   'mail.keep_link': 'Don’t share this link: it gives access to your account.',
   'mail.link': 'If the button doesn’t work, open this link:',

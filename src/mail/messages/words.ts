@@ -109,10 +109,7 @@ const noticeWords: NoticeWordsOf = {
   username_changed: usual('username_changed'),
   password_changed: ({ how, by }) => ({
     title: `mail.password_${how}.title`,
-    what: [
-      `mail.password_${how}.what`,
-      how === 'reset' || by === 'operator' ? 'mail.logged_out.all' : 'mail.logged_out.others',
-    ],
+    what: [by === 'operator' && how !== 'reset' ? `mail.password_${how}.by_operator` : `mail.password_${how}.what`],
   }),
   provider_connected: usual('provider_connected'),
   provider_removed: usual('provider_removed'),

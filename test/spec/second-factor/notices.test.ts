@@ -244,7 +244,7 @@ describe('users are told what happens to their second factor', () => {
     assertRedirect(await agent.post('/auth/login/code', { code: app.nextCode() }), '/')
     const confirm = (code: string) => agent.post('/auth/account/confirm', { password: person.password, code })
     for (let count = 0; count < 3; count += 1) assertPage(await confirm('000000'), 401)
-    assert.match((await noticeFor(person.email, /Wrong codes/)).text, /entered wrong ones/)
+    assert.match((await noticeFor(person.email, /Wrong codes/)).text, /entered wrong codes/)
   })
 
   test('a second factor that an operator has reset, and nothing where there was none', async () => {
