@@ -107,6 +107,7 @@ const leftWords = (left: number): MessageTextKey =>
 const noticeWords: NoticeWordsOf = {
   email_changed: usual('email_changed'),
   username_changed: usual('username_changed'),
+  name_changed: usual('name_changed'),
   password_changed: ({ how, by }) => ({
     title: `mail.password_${how}.title`,
     what: [by === 'operator' && how !== 'reset' ? `mail.password_${how}.by_operator` : `mail.password_${how}.what`],

@@ -14,6 +14,7 @@ const wait = (seconds: number): string => {
 
 const fieldProblems: Record<NamedProblem, string> = {
   email_missing: 'Enter your email address.',
+  email_or_username_missing: 'Enter your email address or username.',
   email_invalid: 'Enter an email address such as name@example.com.',
   email_taken: 'There is already an account with this email address.',
   email_same: 'This is your email address already.',
@@ -27,6 +28,8 @@ const fieldProblems: Record<NamedProblem, string> = {
   password_wrong: 'That password is wrong.',
   username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
   username_taken: 'This username is taken. Choose another.',
+  name_missing: 'Enter your name.',
+  name_invalid: 'Use at most 100 characters, in one line. If you pasted your name, type it instead.',
   ...codeProblems,
   passkey_name: passkeyNameProblem,
 }
@@ -61,7 +64,10 @@ export const texts = {
   wrongTitle: 'Error: ',
 
   email: 'Email',
+  emailOrUsername: 'Email or username',
+  lastUsed: 'Last used',
   username: 'Username',
+  name: 'Name',
   optional: '(optional)',
   password: 'Password',
   currentPassword: 'Current password',
@@ -76,6 +82,7 @@ export const texts = {
   hidePassword: 'Hide password',
   fieldProblems,
   credentialsWrong: 'The email or password is wrong. Check both and try again.',
+  credentialsWrongOfBoth: 'The email, username or password is wrong. Check both fields and try again.',
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
   codesLocked: {
     browsers:
@@ -167,6 +174,9 @@ export const texts = {
     'Your password was changed, and every other session was logged out. Check below that all that can still log in is yours.',
   usernameAbout: 'The name you go by. No one else can have the same.',
   changeUsernameButton: 'Save username',
+  nameAbout: 'What people call you.',
+  nameMissing: 'Your name is not known here yet. Please add it.',
+  changeNameButton: 'Save name',
   changePassword: 'Change password',
   changePasswordAbout: 'Changing it logs you out everywhere else.',
   changePasswordButton: 'Save new password',
