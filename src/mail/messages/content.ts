@@ -2,7 +2,7 @@ import { canonicalAddress } from '../../lib/address.ts'
 import type { KnownDevice } from '../../lib/device.ts'
 import type { Message, MessageOf, NoticeMessage } from '../message.ts'
 import { onOneLine, ownLink } from './harmless.ts'
-import { countText, lifeText, listText, momentText, pluralOf, type TextValues, textOf } from './language.ts'
+import { numberText, lifeText, listText, momentText, pluralOf, type TextValues, textOf } from './language.ts'
 import type { MessageTextKey } from './texts.ts'
 import { isNotice, type Words, wordsOf } from './words.ts'
 
@@ -48,45 +48,41 @@ const removedText = ({ codes, passkeys }: MessageOf<'second_factor_reset'>): str
     ...(codes ? [textOf('mail.second_factor_reset.app')] : []),
     textOf('mail.second_factor_reset.recovery_codes'),
     ...(passkeys > 0
-      ? [textOf(pluralOf('mail.second_factor_reset.passkeys', passkeys), { count: countText(passkeys) })]
+      ? [textOf(pluralOf('mail.second_factor_reset.passkeys', passkeys), { count: numberText(passkeys) })]
       : []),
   ])
 
-/** Lists the values that the texts of a message may have. */
+/** The texts may name these values of a message, and neither its link nor its cause. */
+const NAMED = ['email', 'oldEmail', 'newEmail', 'oldUsername', 'newUsername', 'provider'] as const
+
 const valuesOf = (message: Message, app: string): TextValues => {
-  const { email, oldEmail, newEmail, oldUsername, newUsername, provider }: TextValues = { ...stringsOf(message) }
+  const values: Partial<Record<(typeof NAMED)[number], string>> = message
   return {
     app,
-    email,
-    oldEmail,
-    newEmail,
-    oldUsername,
-    newUsername,
-    provider,
-    ...(message.kind === 'recovery_code_used' && { count: countText(message.left) }),
+    ...Object.fromEntries(NAMED.map((name) => [name, values[name]])),
+    ...(message.kind === 'recovery_code_used' && { count: numberText(message.left) }),
     ...(message.kind === 'second_factor_reset' && { removed: removedText(message) }),
   }
 }
-
-const stringsOf = (message: object): TextValues =>
-  Object.fromEntries(Object.entries(message).filter(([, value]) => typeof value === 'string'))
 
 const deviceText = ({ browser, system }: KnownDevice): string =>
   browser && system
     ? textOf('mail.fact.browser_on_system', { browser, system })
     : (browser ?? system ?? textOf('mail.fact.unknown_device'))
 
+type Fact = readonly [label: MessageTextKey, value: string]
+
 /** Lists the known facts about the event and its cause. */
-const factsOf = (message: Message): [label: MessageTextKey, value: string][] => {
+const factsOf = (message: Message): readonly Fact[] => {
   const address = isAboutOwnAccount(message) ? canonicalAddress(message.address ?? '') : undefined
   const byOperator = 'by' in message && message.by === 'operator'
   return [
     // The text itself names both addresses of a change.
-    ...('newEmail' in message ? [] : [['mail.fact.email', message.email] as [MessageTextKey, string]]),
+    ...('newEmail' in message ? [] : [['mail.fact.email', message.email] satisfies Fact]),
     ['mail.fact.time', momentText(message.occurredAtMs)],
-    ...(byOperator ? [['mail.fact.by', textOf('mail.fact.operator')] as [MessageTextKey, string]] : []),
-    ...(message.device ? [['mail.fact.device', deviceText(message.device)] as [MessageTextKey, string]] : []),
-    ...(address === undefined ? [] : [['mail.fact.address', address] as [MessageTextKey, string]]),
+    ...(byOperator ? [['mail.fact.by', textOf('mail.fact.operator')] satisfies Fact] : []),
+    ...(message.device ? [['mail.fact.device', deviceText(message.device)] satisfies Fact] : []),
+    ...(address === undefined ? [] : [['mail.fact.address', address] satisfies Fact]),
   ]
 }
 

@@ -43,7 +43,7 @@ const moments = new Intl.DateTimeFormat(LOCALE, {
 export const pluralOf = (key: PluralKey, count: number): MessageTextKey =>
   `${key}_${pluralRules.select(count) === 'one' ? 'one' : 'other'}`
 
-export const countText = (count: number): string => numbers.format(count)
+export const numberText = (count: number): string => numbers.format(count)
 
 /** Writes "one, two and three". */
 export const listText = (items: readonly string[]): string => lists.format(items)
@@ -67,5 +67,5 @@ const unitOf = (ms: number): readonly [name: 'days' | 'hours' | 'minutes' | 'sec
 export const lifeText = (lifetimeMs: number): string => {
   const [unit, unitMs] = unitOf(lifetimeMs)
   const count = Math.max(1, Math.floor(lifetimeMs / unitMs))
-  return textOf(pluralOf(`mail.life.${unit}`, count), { count: countText(count) })
+  return textOf(pluralOf(`mail.life.${unit}`, count), { count: numberText(count) })
 }

@@ -84,6 +84,8 @@ export const messageTexts = {
   'mail.email_changed.what': 'Your {app} account now uses {newEmail} instead of {oldEmail}.',
   'mail.username_changed.title': 'Your username was changed',
   'mail.username_changed.what': 'Your {app} username is now {newUsername}. It was {oldUsername}.',
+  'mail.name_changed.title': 'Your name was changed',
+  'mail.name_changed.what': 'The name on your {app} account was changed. You can see it on your account page.',
 
   'mail.name_changed.title': 'Your name was changed',
   'mail.name_changed.what': 'The name on your {app} account was changed.',
