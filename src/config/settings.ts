@@ -438,5 +438,4 @@ export const SETTINGS = {
   },
 } satisfies Record<string, Setting<unknown>>
 
-/** The values of the settings as read. */
 export type ReadSettings = { [Key in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Key]> }

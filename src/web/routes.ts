@@ -11,6 +11,7 @@ import type { ProviderView, RouteDeps } from '../http/services.ts'
 import { ACCOUNT_PATH, stepUpAfterLogin } from '../http/step-up.ts'
 
 import { isLoopbackUrl } from '../lib/url.ts'
+import { acceptsGzip } from '../http/negotiation.ts'
 import type { Asset } from './site/assets.ts'
 import type { SiteFrame } from './site/frame.ts'
 import { createLoginRedirect } from './login/login-redirect.ts'
@@ -224,11 +225,14 @@ const providerRoutes = (deps: ScreenDeps, provider: ProviderView, linkPages: Lin
 
 const ONE_YEAR_SECONDS = 31_536_000
 
-const assetRoute = ({ path, contentType, body }: Asset): Route => ({
-  method: 'GET',
-  path,
-  guard: 'none',
-  responseKind: 'asset',
-  frequent: true,
-  module: at({ handle: () => ({ status: 200, contentType, body, cacheSeconds: ONE_YEAR_SECONDS }) }),
-})
+const assetRoute = ({ path, contentType, body, gzipped }: Asset): Route => {
+  const plain = { status: 200, contentType, body, cacheSeconds: ONE_YEAR_SECONDS, headers: ['vary', 'accept-encoding'] }
+  return {
+    method: 'GET',
+    path,
+    guard: 'none',
+    responseKind: 'asset',
+    frequent: true,
+    module: at({ handle: ({ headers }) => (acceptsGzip(headers) ? { ...plain, gzipped: gzipped() } : plain) }),
+  }
+}

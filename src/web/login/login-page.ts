@@ -1,9 +1,18 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { forgotLink } from '../site/forgot-link.ts'
+import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
-import { FORM_PROBLEM_ID, csrfInput, field, formProblem, lastUsedMark, notice, returnToInput } from '../site/form.ts'
+import {
+  type FieldBeside,
+  FORM_PROBLEM_ID,
+  csrfInput,
+  field,
+  fieldBeside,
+  lastUsedMark,
+  notice,
+  returnToInput,
+} from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limited.ts'
+import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { type EntryView, entryHref, orLine, providerForms, wayOn } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
@@ -39,13 +48,17 @@ const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
   return email === '' ? 'email' : 'password'
 }
 
-const fields = (
-  view: Pick<LoginView, 'email' | 'errors' | 'problem'>,
-  focus: Focus,
-  { passkeys, loginWith }: { passkeys: boolean; loginWith: LoginWith },
-): HtmlFragment => {
+interface Ways {
+  passkeys: boolean
+  loginWith: LoginWith
+}
+
+type Fields = Pick<LoginView, 'email' | 'errors' | 'problem'>
+
+/** Makes the fields; the link to a forgotten password stands beside the label of the second. */
+const fieldsOf = (view: Fields, focus: Focus, { passkeys, loginWith }: Ways): FieldBeside => {
   const describedBy = view.problem?.kind === 'credentials_wrong' ? FORM_PROBLEM_ID : undefined
-  return html`${field({
+  const email = field({
     name: 'email',
     // A browser refuses a username in a field of the type `email`.
     ...(loginWith === 'both'
@@ -56,16 +69,18 @@ const fields = (
     problem: view.errors.email,
     describedBy,
     focused: focus === 'email',
-  })}
-${field({
-  name: 'password',
-  label: texts.password,
-  type: 'password',
-  autocomplete: 'current-password',
-  problem: view.errors.password,
-  describedBy,
-  focused: focus === 'password',
-})}`
+  })
+  const password = fieldBeside({
+    name: 'password',
+    label: texts.password,
+    type: 'password',
+    autocomplete: 'current-password',
+    problem: view.errors.password,
+    describedBy,
+    focused: focus === 'password',
+  })
+  return (beside) => html`${email}
+${password(beside)}`
 }
 
 const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>): HtmlFragment =>
@@ -95,13 +110,12 @@ const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo ===
 export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
   const { passkeys } = layout
   const ways = { passkeys, loginWith }
-  const frame = layout.frame({ title: texts.logIn, scripted: true, passkeys })
-  const emptyFields = fields({ email: '', errors: {} }, 'email', ways)
+  const frame = layout.frame({ title: texts.logIn, passkeys })
+  const emptyFields = fieldsOf({ email: '', errors: {} }, 'email', ways)
+  const forgotAlone = forgotBeside(layout, { email: '' })
   const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
-  const forgotAlone = forgotLink(layout, { email: '' })
-  const withoutPassword = layout.frame({ title: texts.logIn, passkeys })
   const byOtherWays = (view: LoginView): string =>
-    withoutPassword.panel({
+    frame.panel({
       body: html`${noticeOf(view)}
 ${passkeys && html`${passkeyWay(view)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}
 ${forgotLink(layout, view)}`,
@@ -110,7 +124,7 @@ ${forgotLink(layout, view)}`,
   /** The button of a limited login leads there already. */
   const forgotOf = (view: LoginView): HtmlFragment | undefined => {
     if (passwordButtonClass(layout, view.problem) === 'second') return undefined
-    return carriesNothing(view) ? forgotAlone : forgotLink(layout, view)
+    return carriesNothing(view) ? forgotAlone : forgotBeside(layout, view)
   }
 
   const belowOf = (view: LoginView): HtmlFragment | undefined => {
@@ -121,17 +135,20 @@ ${forgotLink(layout, view)}`,
   return (view: LoginView): string => {
     if (!view.passwords) return byOtherWays(view)
     const focus = focusOf(view)
+    const fields = focus === 'email' && isEmpty(view) ? emptyFields : fieldsOf(view, focus, ways)
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
+      problem: view.problem,
+      focusesProblem: focus === 'problem',
       below: belowOf(view),
-      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? noticeOf(view)}${loginLimited(layout, view)}${wayOn(view)}
+      body: html`${!view.problem && noticeOf(view)}${loginLimited(layout, view)}${wayOn(view)}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
-${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, ways)}
+${fields(forgotOf(view))}
 <button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}${view.lastWay === 'password' && html` ${lastUsedMark}`}</button>
 </form>
-${forgotOf(view)}
-${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}${limitNote(layout, view.problem)}`,
+${forgotBelow(layout, view)}
+${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}`,
     })
   }
 }

@@ -53,6 +53,25 @@ export const providerIcon = (label: string, iconUrl: string | undefined): HtmlFr
     ? html`<img src="${iconUrl}" alt="" width="20" height="20">`
     : html`<span class="tile" aria-hidden="true">${initialOf(label)}</span>`
 
+/** From this number on, the buttons stand in pairs, with the name of the provider alone. */
+const PAIRS_FROM = 4
+
+/** Makes the buttons of providers. `button` makes one from its attributes and its content. */
+const buttonsOf = (
+  { providers, words, lastWay }: Pick<Buttons, 'providers' | 'words' | 'lastWay'>,
+  button: (provider: ProviderView, attributes: HtmlFragment | undefined, content: HtmlFragment) => HtmlFragment,
+): HtmlFragment => {
+  const inPairs = providers.length >= PAIRS_FROM
+  return html`<div class="providers${inPairs && ' pairs'}">
+${providers.map((provider) => {
+  const { label, iconUrl } = provider
+  const isLast = provider.name === lastWay
+  const name = inPairs && html` aria-label="${words(label)}"${isLast && html` aria-description="${texts.lastUsed}"`}`
+  const content = html`${providerIcon(label, iconUrl)}${inPairs ? label : words(label)}${isLast && html` ${lastUsedMark}`}`
+  return button(provider, name || undefined, content)
+})}</div>`
+}
+
 interface Buttons {
   csrfToken: string
   providers: readonly ProviderView[]
@@ -76,15 +95,28 @@ export const providerButtons = ({
 }: Buttons): HtmlFragment | undefined => {
   if (providers.length === 0) return undefined
   const inputs = html`${csrfInput(csrfToken)}${hiddenInputs}`
-  const forms = providers.map(
-    ({ name, label, iconUrl }) => html`<form method="post" action="${providerPath(name)}">${inputs}
-<button class="second">${providerIcon(label, iconUrl)}${words(label)}${name === lastWay && html` ${lastUsedMark}`}</button>
+  return buttonsOf(
+    { providers, words, lastWay },
+    ({ name }, attributes, content) => html`<form method="post" action="${providerPath(name)}">${inputs}
+<button class="second"${attributes}>${content}</button>
 </form>
 `,
   )
-  return html`<div class="providers">
-${forms}</div>`
 }
+
+/** Makes the buttons within one form, each with the action of its provider. */
+export const providerSubmits = (providers: readonly ProviderView[]): HtmlFragment | undefined =>
+  providers.length === 0
+    ? undefined
+    : buttonsOf(
+        { providers, words: texts.continueWith },
+        (
+          { name },
+          attributes,
+          content,
+        ) => html`<button class="second" formaction="${providerPath(name)}"${attributes}>${content}</button>
+`,
+      )
 
 /** Makes the same for the page of a link: the provider that is chosen is connected to the account of the link. */
 export const entryButtons = (
