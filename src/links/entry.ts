@@ -7,7 +7,7 @@ import type { Transaction } from '../storage/database.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import { findUserById, type UserRecord } from '../accounts/user-store.ts'
-import { requireUsername } from '../accounts/fields.ts'
+import { type Names, requireUsername } from '../accounts/fields.ts'
 import { type Connectable, createEntryTable, type EntryTableDeps } from './entry-table.ts'
 import type { EntryPurpose, Link } from './link.ts'
 import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
@@ -15,8 +15,11 @@ import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 export interface LinkEntry {
   /** The link was live when it was read. */
   link: Link
-  /** The user signs in with this from now on. If `username` is empty, that of the account stays. */
-  chosen: { password: string; username?: string | undefined } | Connectable
+  /**
+   * The user signs in with this from now on. If `username` is empty, that of the account stays; so does the name if
+   * `name` is left out, and null takes it away.
+   */
+  chosen: { password: string; username?: string | undefined; name?: string | null | undefined } | Connectable
   /**
    * It tells whether the browser has a session of the account: then the proof of an unverified address is no take-over.
    */
@@ -60,25 +63,27 @@ export interface EntriesDeps extends EntryTableDeps {
   clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
+  names: Names
 }
 
 export const createEntries = (deps: EntriesDeps): Entries => {
-  const { db, clock, passwords, requireGoodPassword } = deps
+  const { db, clock, passwords, requireGoodPassword, names } = deps
   const table = createEntryTable(deps)
   const rowOf = ({ purpose }: Link) => table[purpose as EntryPurpose]
 
   const checkChosen = async ({ link, chosen, caller }: LinkEntry, user: UserRecord) => {
     if (!('password' in chosen)) {
       rowOf(link).requireConnectable?.(link, user, chosen)
-      return { method: chosen.method }
+      return { method: chosen.method, name: user.name ?? names.accept(chosen.fullName) }
     }
     const { email = user.email } = link.details
     const checked = await checkAllInTurn({
       username: () => (chosen.username ? requireUsername(chosen.username) : undefined),
+      name: () => (link.purpose === 'invite' ? names.require(chosen.name, user.name) : undefined),
       password: () => requireGoodPassword(chosen.password, [email, chosen.username || user.username]),
     })
     const passwordHash = await passwords.hash(checked.password, caller)
-    return { method: 'password', passwordHash, username: checked.username }
+    return { method: 'password', passwordHash, username: checked.username, name: checked.name }
   }
 
   return {

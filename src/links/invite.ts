@@ -15,13 +15,15 @@ import {
 } from '../accounts/user-store.ts'
 import type { Users } from '../accounts/accounts.ts'
 import type { Links } from './issued-links.ts'
-import { requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
+import { type Names, requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
 
 /** An operator invites this user. */
 export interface NewInvitation {
   email: string
   /** It is made from the email when left out. */
   username?: string | undefined
+  /** The user may give it later, where one is required. */
+  name?: string | undefined
   /** The user keeps them. They are left out for an account that was invited before: its roles stay. */
   roles?: string[] | undefined
   /** It tells whether the link is sent by mail. */
@@ -32,14 +34,16 @@ export interface NewInvitation {
 export interface CheckedInvitation {
   email: Email
   username: string | undefined
+  name: string | null | undefined
   roles: string[] | undefined
 }
 
 /** Throws `unprocessable` for each field that breaks a rule. */
-export const requireInvitation = ({ email, username, roles }: NewInvitation): CheckedInvitation =>
+const requireInvitation = ({ email, username, name, roles }: NewInvitation, names: Names): CheckedInvitation =>
   checkAll({
     email: () => requireEmail(email),
     username: () => (username === undefined ? undefined : requireUsername(username)),
+    name: () => (name === undefined ? undefined : names.require(name)),
     roles: () => roles && requireRoles(roles),
   })
 
@@ -72,6 +76,7 @@ export interface InviteDeps {
   links: Links
   makeInvited: Ownership['makeInvited']
   recordEvent: RecordEvent
+  names: Names
   /** It is the setting `SVC_INVITE_TTL`. */
   lifetimeMs: number
 }
@@ -106,33 +111,36 @@ export const createInvite = (deps: InviteDeps): Invite => {
   }
 
   const createAccount = async (
-    { email, username, roles = [] }: CheckedInvitation,
+    { email, username, name = null, roles = [] }: CheckedInvitation,
     isMailed: boolean,
   ): Promise<Invited> => {
     let invited: Invited | undefined
-    await deps.users.createInvited({ email, username, roles }, async (transaction, userId) => {
+    await deps.users.createInvited({ email, username, name, roles }, async (transaction, userId) => {
       invited = await writeLink(transaction, userId, email, isMailed)
     })
     if (!invited) throw new AppError('internal_error', 'The account has no link.')
     return invited
   }
 
-  const inviteExisting = ({ id }: UserRecord, { email, username, roles }: CheckedInvitation, isMailed: boolean) =>
+  const inviteExisting = (
+    { id }: UserRecord,
+    { email, isMailed, ...given }: CheckedInvitation & { isMailed: boolean },
+  ) =>
     db.inTransaction(async (transaction) => {
       await lockUserToChange(transaction, id)
       const user = await findUserById(transaction, id)
       if (user?.emailLower !== email.lower) throw accountChanged()
-      await deps.makeInvited(transaction, user, { username, roles })
+      await deps.makeInvited(transaction, user, given)
       return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, isMailed)
     })
 
   const invite: Invite['invite'] = async (invitation) => {
     const { isMailed } = invitation
-    const checked = requireInvitation(invitation)
+    const checked = requireInvitation(invitation, deps.names)
     for (let tries = 1; ; tries += 1) {
       const existing = await findUserByEmail(db, checked.email.lower)
       try {
-        return await (existing ? inviteExisting(existing, checked, isMailed) : createAccount(checked, isMailed))
+        return await (existing ? inviteExisting(existing, { ...checked, isMailed }) : createAccount(checked, isMailed))
       } catch (error) {
         if (!isEmailTaken(error) || tries === MAX_TRIES) throw error
       }

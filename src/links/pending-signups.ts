@@ -8,7 +8,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import type { CheckedSignup } from '../accounts/registration.ts'
-import { requireUsername } from '../accounts/fields.ts'
+import { type Names, requireUsername } from '../accounts/fields.ts'
 import type { Users } from '../accounts/accounts.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { Links } from './issued-links.ts'
@@ -87,6 +87,8 @@ interface Confirmation {
    * email.
    */
   username: string | undefined
+  /** It does the same; null is none. */
+  name: string | null | undefined
 }
 
 /** Handles signups with `SVC_EMAIL_VERIFICATION=required`: there is no account before the link was followed. */
@@ -120,6 +122,7 @@ export interface PendingSignupsDeps {
   users: Pick<Users, 'createVerified'>
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
+  names: Names
 }
 
 const CLEANUP_BATCH = 500
@@ -134,7 +137,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
   }
 
   return {
-    ask: ({ email, username, passwordHash }, { hash, network, returnTo, userAgent }) =>
+    ask: ({ email, username, name, passwordHash }, { hash, network, returnTo, userAgent }) =>
       db.inTransaction(async (transaction) => {
         const which = { purpose: 'signup' as const, userId: undefined, emailLower: email.lower }
         if (!(await limits.mayAsk(transaction, { ...which, network }))) return
@@ -149,6 +152,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
           email: email.shown,
           emailLower: email.lower,
           username,
+          name,
           passwordHash,
           createdAtMs: clock.now(),
         })
@@ -184,19 +188,21 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
 
 /** Checks the signup as the user confirms it: the password of a signup counts only in the browser that signed up. */
 const checkConfirmation = async (
-  { passwords, requireGoodPassword }: PendingSignupsDeps,
-  { email, emailLower, username: entered, passwordHash }: PendingSignup,
-  { password, username: chosen }: Confirmation,
+  { passwords, requireGoodPassword, names }: PendingSignupsDeps,
+  { email, emailLower, username: entered, name: enteredName, passwordHash }: PendingSignup,
+  { password, username: chosen, name }: Confirmation,
   caller: Caller,
 ): Promise<CheckedSignup> => {
   const checked = await checkAllInTurn({
     username: () => (chosen === undefined ? entered : chosen && requireUsername(chosen)),
+    name: () => names.require(name, enteredName),
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email, chosen || (entered ?? '')]),
   })
   return {
     email: { shown: email, lower: emailLower },
     username: checked.username || undefined,
+    name: checked.name,
     passwordHash: checked.password === undefined ? passwordHash : await passwords.hash(checked.password, caller),
   }
 }

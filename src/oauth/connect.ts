@@ -69,6 +69,8 @@ export interface OfferedProvider {
   method: string
   provider: string
   verifiedEmail: Email | undefined
+  /** The person has this name there. */
+  fullName: string | undefined
   /** Connects it to a user whose row the transaction has locked; it throws `conflict` if another user has it. */
   connect: (transaction: Transaction, userId: string) => Promise<void>
 }
@@ -107,6 +109,7 @@ export const createOffer = ({ clock, notify, recordEvent, labelOf, factorOf }: O
         method: provider,
         provider,
         verifiedEmail: profile.emailVerified ? profile.email : undefined,
+        fullName: profile.fullName,
         connect: (transaction, userId) => connect(transaction, profile, { userId, caller }),
       })
     } catch (error) {

@@ -4,6 +4,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { Ownership } from '../accounts/ownership.ts'
+import type { Names } from '../accounts/fields.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
 import type { Users } from '../accounts/accounts.ts'
 import { linkedEvent } from './connect.ts'
@@ -16,6 +17,7 @@ export interface FirstSignInDeps extends Pick<Ownership, 'enterInvited'> {
   clock: Clock
   users: Pick<Users, 'createFromProfile'>
   recordEvent: RecordEvent
+  names: Names
 }
 
 /** Creates an account under the limit of signups, or throws `rate_limited`. */
@@ -27,7 +29,7 @@ export interface FirstSigner {
 }
 
 /** Gives users of a provider their account when they come for the first time. */
-export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent }: FirstSignInDeps) => {
+export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent, names }: FirstSignInDeps) => {
   const connect = async (transaction: Transaction, profile: ProviderProfile, userId: string, caller: Caller) => {
     const identity = newIdentity(profile, userId, clock.now())
     await insertIdentity(transaction, identity)
@@ -35,10 +37,10 @@ export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent 
   }
 
   const createAccount = async (profile: ProviderProfile, caller: Caller): Promise<void> => {
-    const { name, provider } = profile
+    const { name, fullName, provider } = profile
     const email = requireVerifiedEmail(profile)
     await users.createFromProfile(
-      { email, name, provider },
+      { email, name, fullName, provider },
       (transaction, userId) => connect(transaction, profile, userId, caller),
       caller,
     )
@@ -71,12 +73,13 @@ export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent 
      */
     async tryToEnter(
       profile: ProviderProfile,
-      { id: userId, emailLower }: UserRecord,
+      { id: userId, emailLower, name: given }: UserRecord,
       caller: Caller,
     ): Promise<boolean> {
       try {
         return await db.inTransaction(async (transaction) => {
-          if (!(await enterInvited(transaction, { userId, emailLower, caller }))) return false
+          const name = given ?? names.accept(profile.fullName)
+          if (!(await enterInvited(transaction, { userId, emailLower, name, caller }))) return false
           await connect(transaction, profile, userId, caller)
           return true
         })

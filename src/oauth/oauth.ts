@@ -5,7 +5,7 @@ import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import type { EmailDomains } from '../accounts/fields.ts'
+import type { EmailDomains, Names } from '../accounts/fields.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import type { Ownership } from '../accounts/ownership.ts'
@@ -107,6 +107,7 @@ export interface OAuthDeps
   rootSecret: RootSecret
   baseUrl: string
   users: Pick<Users, 'createFromProfile'>
+  names: Names
   signupOpen: boolean
   emailDomains: EmailDomains
   hasPassword: HasPassword

@@ -96,6 +96,8 @@ interface SessionsDeps extends AuthenticationRules, Pick<EndingDeps, 'endPending
   rootSecret: RootSecret
   lifetimes: Lifetimes
   defaultAudience: string
+  /** It tells whether the names of users are shown (`SVC_NAMES`). */
+  names: boolean
   recordEvent: RecordEvent
 }
 
@@ -108,7 +110,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   const { db, clock } = deps
   const refreshTokens = createRefreshTokens(deps.rootSecret)
   const issueTokens = createIssueTokens({ ...deps, refreshTokens })
-  const cachedSessions = createCachedSessions(db)
+  const cachedSessions = createCachedSessions(db, deps.names)
   const recentAuthentication = createRecentAuthentication(deps)
   const shared = { ...deps, ...recentAuthentication, cachedSessions, refreshTokens, issueTokens }
   const { replaceSession, findSuccessor, deleteReplaced } = createReplacement(shared)
