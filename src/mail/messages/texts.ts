@@ -87,9 +87,6 @@ export const messageTexts = {
   'mail.name_changed.title': 'Your name was changed',
   'mail.name_changed.what': 'The name on your {app} account was changed. You can see it on your account page.',
 
-  'mail.name_changed.title': 'Your name was changed',
-  'mail.name_changed.what': 'The name on your {app} account was changed.',
-
   'mail.password_changed.title': 'Your password was changed',
   'mail.password_changed.what': 'Your {app} account has a new password. All other devices were logged out.',
   'mail.password_changed.by_operator': 'Your {app} account has a new password. All devices were logged out.',
