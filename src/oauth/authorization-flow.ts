@@ -1,5 +1,5 @@
 import type { Proof } from '../sign-in/amr.ts'
-import type { ProviderProfile } from './profile.ts'
+import type { ProviderProfile } from './providers/profile.ts'
 import { randomUUIDv7 } from 'node:crypto'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'

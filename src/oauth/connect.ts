@@ -5,7 +5,7 @@ import { type Database, isUniqueViolation, type Queries, type Transaction } from
 import type { Notify } from '../accounts/account-notice.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentity, type Identity, insertIdentity } from './identity-store.ts'
-import { newIdentity, type ProviderProfile } from './profile.ts'
+import { newIdentity, type ProviderProfile } from './providers/profile.ts'
 import type { Email } from '../lib/email-address.ts'
 import { type ProviderProof, type ProviderFactor, proofOfProvider } from './provider-factor.ts'
 

@@ -9,7 +9,7 @@ import type { Users } from '../accounts/accounts.ts'
 import { linkedEvent } from './connect.ts'
 import { emailProblem } from './errors.ts'
 import { insertIdentity } from './identity-store.ts'
-import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './providers/profile.ts'
 
 export interface FirstSignInDeps extends Pick<Ownership, 'enterInvited'> {
   db: Database

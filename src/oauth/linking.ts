@@ -7,7 +7,7 @@ import { lockUserToChange, findUserById } from '../accounts/user-store.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
 import { type ConnectDeps, type Connection, createConnect, isLinked } from './connect.ts'
-import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { type ProviderProfile, requireVerifiedEmail } from './providers/profile.ts'
 
 /**
  * Marks the email of an account as verified if a provider has verified the same one. The transaction has locked the row

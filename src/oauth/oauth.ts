@@ -26,7 +26,7 @@ import type { ExistingAccount, SignInResult } from './sign-in.ts'
 import type { AccountProof } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
 import type { OfferedProvider } from './connect.ts'
-import type { ProviderProfile } from './profile.ts'
+import type { ProviderProfile } from './providers/profile.ts'
 import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
@@ -37,7 +37,7 @@ export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink 
 export type { Disconnection, LinkedIdentity } from './disconnection.ts'
 export type { ExistingAccount } from './sign-in.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
-export type { ProviderProfile } from './profile.ts'
+export type { ProviderProfile } from './providers/profile.ts'
 export { FLOW_LIFETIME_MS, type ReadState } from './authorization-flow.ts'
 
 /**
@@ -181,7 +181,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
 
     async finish(flow, callbackParams, browserSecret) {
       const { loadProvider, settings } = requireConfigured(flow.provider)
-      const [provider, { requireAllowedDomain }] = await Promise.all([loadProvider(), import('./profile.ts')])
+      const [provider, { requireAllowedDomain }] = await Promise.all([loadProvider(), import('./providers/profile.ts')])
       // The state is consumed before the exchange: of two callbacks at once with the same code, one reaches the
       // provider.
       await flows.consumeState(flow)

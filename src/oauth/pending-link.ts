@@ -13,7 +13,7 @@ import {
   insertPendingLink,
   type PendingLinkRow,
 } from './pending-link-store.ts'
-import type { ProviderProfile } from './profile.ts'
+import type { ProviderProfile } from './providers/profile.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 
 interface PendingLinksDeps {

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/time.ts'
 import type { Proof } from '../sign-in/amr.ts'
-import type { ProviderProfile } from './profile.ts'
+import type { ProviderProfile } from './providers/profile.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 
 /**

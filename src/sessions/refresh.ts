@@ -8,7 +8,7 @@ import type { EndingSession } from './ending.ts'
 import { currentTimeMs, type Device, isUsable, type Lifetimes, replacedAt, rotateSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
 import type { SessionCaller } from './start.ts'
-import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
+import type { IssueTokens, Tokens } from './issue-tokens.ts'
 import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 import { createUnansweredRotations } from './unanswered-rotations.ts'
 

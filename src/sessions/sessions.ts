@@ -21,7 +21,7 @@ import { createReplacement } from './replacement.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
 import { createStart, type SessionCaller, type StartOptions } from './start.ts'
 import type { AccessTokens } from './tokens/access-token.ts'
-import { createIssueTokens, type Tokens } from './tokens/issue-tokens.ts'
+import { createIssueTokens, type Tokens } from './issue-tokens.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
 import { countSessionsOfUser, findSessionsOfUser } from './user-sessions-store.ts'
 
@@ -32,7 +32,7 @@ export type { IdentifiedSession, RefreshResult } from './refresh.ts'
 export type { AuthenticatedSession, Session } from './session.ts'
 export type { SignInGrant } from './sign-in-grant.ts'
 export type { StartOptions } from './start.ts'
-export type { Tokens } from './tokens/issue-tokens.ts'
+export type { Tokens } from './issue-tokens.ts'
 
 /** A session says that a user is signed in, with one browser. */
 export interface Sessions extends RecentAuthentication {

@@ -10,7 +10,7 @@ import type { EndingSession } from './ending.ts'
 import { byServerTime, currentTimeMs, type Device, type Lifetimes, newSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
-import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
+import type { IssueTokens, Tokens } from './issue-tokens.ts'
 import { lockUserOfSession, deleteSessionsAboveLimit } from './user-sessions-store.ts'
 
 /** Nobody has as many devices. A program that logs in before each of its requests gets no further. */
