@@ -72,7 +72,7 @@ export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLi
     if (counted.length === counters.length) return counted
     const full = await findFull(transaction, attempt)
     const waits = full.filter(({ id }) => !counted.some((row) => row.id === id)).map(({ wait_ms: waitMs }) => waitMs)
-    throw tooManyCodes(retrySecondsOf(waits[0] ?? 0))
+    throw tooManyCodes(retrySecondsOf(Math.max(0, ...waits)))
   }
 
   /** An error here takes back every count of this try: a code that is not checked does not count. */
