@@ -1,20 +1,16 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
 import type { Email } from '../lib/email-address.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
+import type { MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { Message } from '../mail/message.ts'
-import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { isEmailTaken } from '../accounts/email-store.ts'
 import { findUserByEmail, requireUserById } from '../accounts/user-store.ts'
 import { isOwnAlready } from '../accounts/fields.ts'
-import type { Link } from './link.ts'
+import { type Link, urlOfLink } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
-import type { Links } from './issued-links.ts'
-import type { MailLimits } from './mail-limits.ts'
-import type { UndoLinks } from './undo-links.ts'
+import { createUndoLinks } from './undo-links.ts'
+import type { LinksDeps } from './links-deps.ts'
 
 /** A device is named at the beginning of its user agent, which may be as long as a header. */
 const KEPT_CHARACTERS = 400
@@ -52,21 +48,16 @@ export interface EmailChangeRequests {
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
 }
 
-export interface EmailChangeRequestsDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
-  db: Database
-  clock: Clock
-  mail: Mail
-  links: Links
-  limits: MailLimits
-  undoLinks: UndoLinks
-  recordEvent: RecordEvent
-  baseUrl: string
-  /** A new address can be confirmed for this long. */
-  lifetimeMs: number
-}
+type EmailChangeRequestsDeps = Pick<
+  LinksDeps,
+  'baseUrl' | 'clock' | 'db' | 'lifetimes' | 'limits' | 'links' | 'mail' | 'recordEvent'
+> &
+  Pick<LinksDeps, 'requireRecentAuthentication' | 'requireSession'>
 
 export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailChangeRequests => {
-  const { db, clock, mail, links, limits, undoLinks, recordEvent, baseUrl, lifetimeMs } = deps
+  const { db, clock, mail, links, limits, recordEvent, baseUrl } = deps
+  const { verifyMs: lifetimeMs } = deps.lifetimes
+  const undoLinks = createUndoLinks(deps)
 
   /**
    * Tells whether the limits allow a message. The limit of a day counts for every address: it is not looked up if an
@@ -95,7 +86,7 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
     const { token, askedAt, userAgent = '' } = request.details
     const about = { email: request.to, occurredAtMs: Number(askedAt), device: knownDevice(userAgent) }
     if (isTaken) return { kind: hasAccount ? 'email_taken' : 'email_reserved', ...about }
-    const url = `${baseUrl}/auth/email/verify?token=${token}`
+    const url = urlOfLink(baseUrl, 'new_email', token ?? '')
     return { kind: 'new_email', ...about, url, expiresAtMs: request.expiresAtMs }
   }
 

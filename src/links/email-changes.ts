@@ -1,11 +1,9 @@
 import type { Caller } from '../lib/caller.ts'
-import type { Change } from '../accounts/change.ts'
 import { deleteEndedReservations } from '../accounts/email-store.ts'
 import { orEmailTaken } from '../accounts/fields.ts'
 import { lockUserToChange, requireUserById } from '../accounts/user-store.ts'
-import type { Database } from '../storage/database.ts'
 import { emailOfLink, type Link } from './link.ts'
-import type { Links } from './issued-links.ts'
+import type { LinksDeps } from './links-deps.ts'
 
 /** Makes changes of address that a link to the new address confirms. */
 export interface EmailChanges {
@@ -17,13 +15,11 @@ export interface EmailChanges {
   deleteEndedReservations(nowMs: number): Promise<number>
 }
 
-export interface EmailChangesDeps {
-  db: Database
-  links: Links
-  change: Change
-}
-
-export const createEmailChanges = ({ db, links, change }: EmailChangesDeps): EmailChanges => ({
+export const createEmailChanges = ({
+  db,
+  links,
+  change,
+}: Pick<LinksDeps, 'change' | 'db' | 'links'>): EmailChanges => ({
   async describe(link) {
     const { email } = await requireUserById(db, link.userId ?? '')
     return { email, newEmail: emailOfLink(link).shown }

@@ -1,16 +1,13 @@
-import type { Change } from '../accounts/change.ts'
 import { orEmailTaken } from '../accounts/fields.ts'
-import type { Ownership } from '../accounts/ownership.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
 import type { Proof } from '../sign-in/amr.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser, lockUserToChange, requireUserById, type UserRecord } from '../accounts/user-store.ts'
-import type { Links } from './issued-links.ts'
-import { DeadLinkError, emailOfLink, type EntryPurpose, type Link } from './link.ts'
-import { type AskedFactor, type FindAsked, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
+import type { LinksDeps } from './links-deps.ts'
+import { DeadLinkError, emailOfLink, type EntryPurpose, isAccountOf, type Link, provesEmail } from './link.ts'
+import { type AskedFactor, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
 
 /** A user chooses an account at a provider, or a new passkey, in place of a password. */
 export interface Connectable {
@@ -51,15 +48,10 @@ interface EntryRow {
   isStillValid(link: Link, queries: Queries): Promise<boolean>
 }
 
-export interface EntryTableDeps extends Pick<Ownership, 'enterInvited' | 'reclaim'> {
-  db: Database
-  clock: Clock
-  links: Links
-  change: Change
-  findAsked: FindAsked
-  /** Lets logins of the account begin to count from zero. */
-  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
-}
+export type EntryTableDeps = Pick<
+  LinksDeps,
+  'change' | 'db' | 'enterInvited' | 'findAsked' | 'links' | 'reclaim' | 'unlockLogins'
+>
 
 /**
  * THE table of the links by which a user enters an account says what each changes and ends, and what it asks for first.
@@ -156,15 +148,8 @@ const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
   isStillValid: async () => true,
 })
 
-/** Tells whether the link can have come by the account's mail alone. */
-const provesEmail = ({ details }: Link): boolean => details.provesEmail !== 'no'
-
 /** Tells whether the proof of an unverified address reclaims the account. */
 const canReclaim = (link: Link, isOwnSession: boolean): boolean => provesEmail(link) && !isOwnSession
-
-/** A link is good for the account as it was when it was made: with its address, and not disabled. */
-const isAccountOf = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
-  user !== undefined && !user.disabled && user.emailLower === emailLower
 
 const askedAtOf = ({ details }: Link): number => Number(details.askedAt)
 

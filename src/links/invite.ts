@@ -1,11 +1,7 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
 import { AppError, checkAll } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { Ownership } from '../accounts/ownership.ts'
+import type { Transaction } from '../storage/database.ts'
 import {
   findUserByEmail,
   findUserById,
@@ -13,8 +9,7 @@ import {
   requireUserById,
   type UserRecord,
 } from '../accounts/user-store.ts'
-import type { Users } from '../accounts/accounts.ts'
-import type { Links } from './issued-links.ts'
+import type { LinksDeps } from './links-deps.ts'
 import { requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
 
 /** An operator invites this user. */
@@ -63,18 +58,10 @@ interface Invited {
   expiresAtMs: number
 }
 
-export interface InviteDeps {
-  db: Database
-  clock: Clock
-  baseUrl: string
-  users: Pick<Users, 'createInvited'>
-  mail: Mail
-  links: Links
-  makeInvited: Ownership['makeInvited']
-  recordEvent: RecordEvent
-  /** It is the setting `SVC_INVITE_TTL`. */
-  lifetimeMs: number
-}
+type InviteDeps = Pick<
+  LinksDeps,
+  'clock' | 'db' | 'lifetimes' | 'links' | 'mail' | 'makeInvited' | 'recordEvent' | 'users'
+>
 
 type Account = Pick<UserRecord, 'id' | 'emailLower'>
 
@@ -87,14 +74,13 @@ const MAX_TRIES = 3
  * invited account: nothing of that user lets them back in. It throws `conflict` for any other account.
  */
 export const createInvite = (deps: InviteDeps): Invite => {
-  const { db, clock, baseUrl, mail, links, recordEvent, lifetimeMs } = deps
+  const { db, clock, mail, links, recordEvent } = deps
 
   const createLink = async (transaction: Transaction, user: Account, returnTo?: string, caller?: Caller) => {
     const { id: userId, emailLower } = user
     await recordEvent(transaction, { type: 'user.invited', userId }, caller)
-    const newLink = { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs } as const
-    const { link, token } = await links.create(transaction, newLink)
-    return { link, url: `${baseUrl}/auth/invite?token=${token}` }
+    const lifetimeMs = deps.lifetimes.inviteMs
+    return links.create(transaction, { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs })
   }
 
   const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {

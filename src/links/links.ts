@@ -2,20 +2,21 @@ import { loadedOnDemand } from '../lib/on-demand.ts'
 import type { MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
 import { lockUserToChange } from '../accounts/user-store.ts'
-import type { EmailChangeRequests, EmailChangeRequestsDeps } from './email-change-requests.ts'
-import type { EmailChanges, EmailChangesDeps } from './email-changes.ts'
-import type { Entries, EntriesDeps } from './entry.ts'
-import type { FirstFactor, FirstFactorDeps } from './first-factor.ts'
-import type { Invite, InviteDeps } from './invite.ts'
+import type { EmailChangeRequests } from './email-change-requests.ts'
+import type { EmailChanges } from './email-changes.ts'
+import type { Entries } from './entry.ts'
+import type { FirstFactor } from './first-factor.ts'
+import type { Invite } from './invite.ts'
 import type { Links } from './issued-links.ts'
 import type { EntryPurpose } from './link.ts'
-import { createLoginLimit, type LoginLimit, type LoginLimitDeps } from './login-limit.ts'
+import { createLoginLimit, type LoginLimit } from './login-limit.ts'
+import type { LinksDeps } from './links-deps.ts'
 import type { MailLimits } from './mail-limits.ts'
-import type { NotMe, NotMeDeps } from './not-me.ts'
-import { createPendingSignups, type PendingSignups, type PendingSignupsDeps } from './pending-signups.ts'
+import type { NotMe } from './not-me.ts'
+import { createPendingSignups, type PendingSignups } from './pending-signups.ts'
 import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
-import type { ResetLinks, ResetLinksDeps } from './reset-links.ts'
-import { createVerification, type Verification, type VerificationDeps } from './verification.ts'
+import type { ResetLinks } from './reset-links.ts'
+import { createVerification, type Verification } from './verification.ts'
 
 /** Links in messages are ways back into an account, and proofs of an address. */
 export interface Recovery {
@@ -44,40 +45,14 @@ export interface Recovery {
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
 }
 
-type SubjectDeps = ResetLinksDeps &
-  EntriesDeps &
-  VerificationDeps &
-  PendingSignupsDeps &
-  EmailChangeRequestsDeps &
-  EmailChangesDeps &
-  FirstFactorDeps &
-  LoginLimitDeps &
-  NotMeDeps &
-  InviteDeps
-
-interface RecoveryDeps extends Omit<SubjectDeps, 'lifetimeMs' | 'resetLifetimeMs' | 'undoLinks'> {
-  /** Links are good for this long, in milliseconds. */
-  lifetimes: { resetMs: number; verifyMs: number; inviteMs: number }
-  /**
-   * It tells whether users have passwords: then links to a new password, and those that undo a change, are for a new
-   * one.
-   */
-  acceptsPasswords: boolean
-}
-
-export const createRecovery = (deps: RecoveryDeps): Recovery => {
-  const { links, limits, acceptsPasswords } = deps
-  const { resetMs, verifyMs, inviteMs } = deps.lifetimes
-  const pendingSignups = createPendingSignups({ ...deps, lifetimeMs: verifyMs })
+export const createRecovery = (deps: LinksDeps): Recovery => {
+  const { links, limits, lifetimes, acceptsPasswords } = deps
+  const pendingSignups = createPendingSignups(deps)
   const loginLimit = createLoginLimit(deps)
-  const withUndoLinks = async () => ({ ...deps, undoLinks: (await import('./undo-links.ts')).createUndoLinks(deps) })
-  const reset = loadedOnDemand(async () =>
-    (await import('./reset-links.ts')).createResetLinks({ ...deps, lifetimeMs: resetMs }),
+  const reset = loadedOnDemand(async () => (await import('./reset-links.ts')).createResetLinks(deps))
+  const emailChangeRequests = loadedOnDemand(async () =>
+    (await import('./email-change-requests.ts')).createEmailChangeRequests(deps),
   )
-  const emailChangeRequests = loadedOnDemand(async () => {
-    const { createEmailChangeRequests } = await import('./email-change-requests.ts')
-    return createEmailChangeRequests({ ...(await withUndoLinks()), lifetimeMs: verifyMs })
-  })
   /** The key is the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
     reset,
@@ -94,19 +69,17 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     emailChangeRequests,
     emailChanges: loadedOnDemand(async () => (await import('./email-changes.ts')).createEmailChanges(deps)),
     firstFactor: loadedOnDemand(async () => (await import('./first-factor.ts')).createFirstFactor(deps)),
-    notMe: loadedOnDemand(async () => (await import('./not-me.ts')).createNotMe({ ...deps, resetLifetimeMs: resetMs })),
-    invitations: loadedOnDemand(async () =>
-      (await import('./invite.ts')).createInvite({ ...deps, lifetimeMs: inviteMs }),
-    ),
+    notMe: loadedOnDemand(async () => (await import('./not-me.ts')).createNotMe(deps)),
+    invitations: loadedOnDemand(async () => (await import('./invite.ts')).createInvite(deps)),
     loginLimit,
     pendingSignups,
-    verification: createVerification({ ...deps, lifetimeMs: verifyMs }),
+    verification: createVerification(deps),
     useFactor: ({ userId }, { apply }) =>
       deps.db.inTransaction(async (transaction) => {
         await lockUserToChange(transaction, userId)
         await apply(transaction)
       }),
-    askingBrowserMs: Math.max(resetMs, verifyMs),
+    askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs),
     prepare: async (transaction, request) => preparing[request.purpose]?.prepare(transaction, request),
   }
 }

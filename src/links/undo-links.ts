@@ -1,13 +1,11 @@
 import { type Caller, userDeviceOf } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { LeftEmail } from '../accounts/change.ts'
 import { reserveEmail } from '../accounts/email-store.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
 import { findLiveLinks, shortenUndoLinks } from './link-store.ts'
-import type { Links } from './issued-links.ts'
+import type { LinksDeps } from './links-deps.ts'
 import { NOTICE_LIFETIME_MS, noticeContextOf } from './notices.ts'
 
 /** A change of address can be undone for this long. */
@@ -40,14 +38,9 @@ export interface UndoLinks {
   sendAtChange(transaction: Transaction, left: LeftEmail): Promise<void>
 }
 
-export interface UndoLinksDeps {
-  clock: Clock
-  mail: Mail
-  links: Links
-  baseUrl: string
-}
+export type UndoLinksDeps = Pick<LinksDeps, 'clock' | 'links' | 'mail'>
 
-export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps): UndoLinks => {
+export const createUndoLinks = ({ clock, mail, links }: UndoLinksDeps): UndoLinks => {
   const isSentTo = ({ emailVerifiedAtMs }: UserRecord): boolean => mail.isOn && emailVerifiedAtMs !== undefined
 
   const sendWithoutLink = async (transaction: Transaction, { user, device }: MovingUser): Promise<void> => {
@@ -64,7 +57,7 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
     { user, newEmail, askedAtMs, device }: MovingUser,
     lifetimeMs: number,
   ): Promise<number> => {
-    const { link, token } = await links.create(transaction, {
+    const { link, url } = await links.create(transaction, {
       purpose: 'undo',
       userId: user.id,
       emailLower: user.emailLower,
@@ -79,7 +72,6 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
       createdAtMs: askedAtMs,
     })
     const { expiresAtMs } = link
-    const url = `${baseUrl}/auth/email/undo?token=${token}`
     const context = noticeContextOf(user.email, clock.now(), device)
     const message = { kind: 'undo', step, newEmail, url, expiresAtMs, ...context } as const
     await mail.write(transaction, { to: user.email, userId: user.id, message, linkId: link.id, expiresAtMs })

@@ -118,3 +118,15 @@ export class UniqueViolation extends Error {
 
 export const isUniqueViolation = (error: unknown, column: string): boolean =>
   error instanceof UniqueViolation && error.columns.includes(column)
+
+const BATCH = 500
+
+/** Cleans up in statements that keep nobody waiting for long; resolves to how many rows there were. */
+export const inBatches = async (cleanUp: (limit: number) => Promise<number>): Promise<number> => {
+  let rows = 0
+  for (;;) {
+    const batch = await cleanUp(BATCH)
+    rows += batch
+    if (batch < BATCH) return rows
+  }
+}
