@@ -3,7 +3,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { equalInConstantTime, hmac, open, seal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import { type Database, inBatches, type Transaction } from '../storage/database.ts'
 import { IDEMPOTENCY_FIELD } from './api-key.ts'
 import {
   claimAgain,
@@ -62,7 +62,6 @@ const KEPT_MS = 24 * 3_600_000
  * longer than this finds that out when it wants to store its answer, and does nothing.
  */
 const CLAIMED_MS = 30_000
-const CLEANUP_BATCH = 500
 
 /** The purposes of the keys from the root secret. */
 const SEALING = 'idempotent answers'
@@ -145,14 +144,7 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
       return stored ? { answer: openAnswer(id, stored) } : { claim: createClaim(id, claimedUntilMs) }
     },
 
-    async deleteExpired(nowMs) {
-      let deleted = 0
-      for (;;) {
-        const batch = await deleteRequestsExpiredBy(db, nowMs, CLEANUP_BATCH)
-        deleted += batch
-        if (batch < CLEANUP_BATCH) return deleted
-      }
-    },
+    deleteExpired: (nowMs) => inBatches((limit) => deleteRequestsExpiredBy(db, nowMs, limit)),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Queries, Value } from '../storage/database.ts'
 import type { AuditType } from './audit-event.ts'
-import type { AuditRow } from './audit-row.ts'
-import { COLUMNS, type StoredRow as Row, toRow } from './audit-store.ts'
+import type { AuditRow, StoredRow as Row } from './audit-row.ts'
+import { COLUMNS, toRow } from './audit-store.ts'
 
 type Reads = Pick<Queries, 'all' | 'get'>
 

@@ -1,16 +1,13 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
-import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database } from '../storage/database.ts'
 import { createAuthenticate } from './authenticate.ts'
 import type { AuthenticatedSession, Session, SessionWithUser } from './session.ts'
 import { createCachedSessions } from './session-store.ts'
-import { createEnding, type EndingDeps, type EndingSession, type OwnEnd } from './ending.ts'
-import type { SigningKeys } from './keys/signing-keys.ts'
-import { currentTimeMs, type Lifetimes } from './lifetime.ts'
+import { createEnding, type EndingSession, type OwnEnd } from './ending.ts'
+import type { SessionDeps } from './session-deps.ts'
+import { currentTimeMs } from './lifetime.ts'
 import {
   type AuthenticationRules,
   createRecentAuthentication,
@@ -20,7 +17,6 @@ import { createSessionRefresh, type IdentifiedSession, type RefreshResult } from
 import { createReplacement } from './replacement.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
 import { createStart, type SessionCaller, type StartOptions } from './start.ts'
-import type { AccessTokens } from './tokens/access-token.ts'
 import { createIssueTokens, type Tokens } from './issue-tokens.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
 import { countSessionsOfUser, findSessionsOfUser } from './user-sessions-store.ts'
@@ -87,16 +83,10 @@ interface SessionList {
   count: number
 }
 
-interface SessionsDeps extends AuthenticationRules, Pick<EndingDeps, 'endPendingSignIns' | 'endPendingSignInsAfter'> {
-  db: Database
-  log: Log
-  clock: Clock
-  signingKeys: SigningKeys
-  accessTokens: AccessTokens
+interface SessionsDeps
+  extends AuthenticationRules,
+    Omit<SessionDeps, 'cachedSessions' | 'issueTokens' | 'refreshTokens' | keyof RecentAuthentication> {
   rootSecret: RootSecret
-  lifetimes: Lifetimes
-  defaultAudience: string
-  recordEvent: RecordEvent
 }
 
 const live = (session: SessionWithUser, clock: Clock): Session | undefined =>
