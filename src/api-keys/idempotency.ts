@@ -96,7 +96,7 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
 
   const openAnswer = (id: string, { status, answerSealed }: StoredRequest): Answer => {
     const content = rootSecret.find((keys) => open(keys.for(SEALING), answerSealed ?? '', id)?.toString())
-    if (status !== undefined && content !== undefined) return { status, content }
+    if (status !== null && content !== undefined) return { status, content }
     throw new AppError('conflict', 'The answer to this Idempotency-Key can no longer be read.', {
       field: IDEMPOTENCY_FIELD,
     })
@@ -113,7 +113,7 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
     if (!stored) throw underWay()
     if (stored.expiresAtMs > stored.nowMs) {
       if (!isSame(request, stored.requestHash)) throw otherRequest()
-      if (stored.status !== undefined) return { stored }
+      if (stored.status !== null) return { stored }
       if (stored.claimedUntilMs > stored.nowMs) throw underWay()
     }
     return { claimedUntilMs: await claimAgain(transaction, claims, stored.nowMs) }

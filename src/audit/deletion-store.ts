@@ -71,16 +71,15 @@ export interface DeletedUser {
   deletedAtMs: number
 }
 
-export const findDeletedUsers = async (db: Queries, beforeMs: number, limit: number): Promise<DeletedUser[]> => {
-  const rows = await db.all<{ id: string; user_id: string; at: number }>(
-    'SELECT id, user_id, at FROM audit_events WHERE tally > ? AND tally < ? AND at <= ? ORDER BY tally LIMIT ?',
+export const findDeletedUsers = (db: Queries, beforeMs: number, limit: number): Promise<DeletedUser[]> =>
+  db.all(
+    `SELECT id, user_id AS "userId", at AS "deletedAtMs" FROM audit_events
+     WHERE tally > ? AND tally < ? AND at <= ? ORDER BY tally LIMIT ?`,
     FIRST_ERASURE,
     AFTER_ERASURES,
     beforeMs,
     limit,
   )
-  return rows.map(({ id, user_id: userId, at }) => ({ id, userId, deletedAtMs: at }))
-}
 
 export const endErasure = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('UPDATE audit_events SET tally = NULL WHERE id = ?', id)

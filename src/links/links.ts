@@ -2,7 +2,6 @@ import { loadedOnDemand } from '../lib/on-demand.ts'
 import type { MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
 import { lockUserToChange } from '../accounts/user-store.ts'
-import type { EmailChangeRequests } from './email-change-requests.ts'
 import type { EmailChanges } from './email-changes.ts'
 import type { Entries } from './entry.ts'
 import type { FirstFactor } from './first-factor.ts'
@@ -36,7 +35,6 @@ export interface Recovery {
   useFactor(asked: AskedFactor, proved: ProvedFactor): Promise<void>
   /** A browser that has asked for a link is remembered for this many milliseconds: longer than the link is good. */
   askingBrowserMs: number
-  emailChangeRequests: EmailChangeRequests
   emailChanges: EmailChanges
   /**
    * Makes the message that was asked for, in the background: its look-ups take no time of the response. It resolves to
@@ -50,14 +48,12 @@ export const createRecovery = (deps: LinksDeps): Recovery => {
   const pendingSignups = createPendingSignups(deps)
   const loginLimit = createLoginLimit(deps)
   const reset = loadedOnDemand(async () => (await import('./reset-links.ts')).createResetLinks(deps))
-  const emailChangeRequests = loadedOnDemand(async () =>
-    (await import('./email-change-requests.ts')).createEmailChangeRequests(deps),
-  )
+  const emailChanges = loadedOnDemand(async () => (await import('./email-changes.ts')).createEmailChanges(deps))
   /** The key is the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
     reset,
     signup: pendingSignups,
-    new_email: emailChangeRequests,
+    new_email: emailChanges,
     login_limited: loginLimit,
   }
   return {
@@ -66,8 +62,7 @@ export const createRecovery = (deps: LinksDeps): Recovery => {
     entry: loadedOnDemand(async () => (await import('./entry.ts')).createEntries(deps)),
     takesConnectable: (purpose) => purpose === 'invite' || !acceptsPasswords,
     reset,
-    emailChangeRequests,
-    emailChanges: loadedOnDemand(async () => (await import('./email-changes.ts')).createEmailChanges(deps)),
+    emailChanges,
     firstFactor: loadedOnDemand(async () => (await import('./first-factor.ts')).createFirstFactor(deps)),
     notMe: loadedOnDemand(async () => (await import('./not-me.ts')).createNotMe(deps)),
     invitations: loadedOnDemand(async () => (await import('./invite.ts')).createInvite(deps)),

@@ -103,16 +103,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     const { createProviderSignIns } = await import('./sign-in.ts')
     return createProviderSignIns({ ...deps, ...pendingLinks, factorOf, labelOf, providerNames })
   })
-  const { requireLinkedProvider, ...signIns } = onDemand(
-    loadSignIns,
-    'requireAccount',
-    'requireLinkedProvider',
-    'signIn',
-    'signInAs',
-    'linkPending',
-    'reclaim',
-    'link',
-  )
+  const { requireLinkedProvider, ...signIns } = onDemand(loadSignIns, ...SIGN_INS)
 
   const requireConfigured = (name: string) => {
     const found = configured.get(name)
@@ -175,6 +166,16 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     deleteExpired: async (nowMs) => (await flows.deleteExpired(nowMs)) + (await pendingLinks.deleteExpired(nowMs)),
   }
 }
+
+const SIGN_INS = [
+  'requireAccount',
+  'requireLinkedProvider',
+  'signIn',
+  'signInAs',
+  'linkPending',
+  'reclaim',
+  'link',
+] as const
 
 const loadProvider = async (deps: ProviderDeps): Promise<Provider> =>
   (await import('./providers/create-provider.ts')).createProvider(deps)

@@ -10,7 +10,7 @@ export const createAccountEmail = (
   deps: Pick<Services, 'cookieWriter' | 'emailDomains' | 'mail' | 'recovery' | 'sessions'>,
 ) => {
   const { mail, recovery, sessions, emailDomains } = deps
-  const requests = recovery.emailChangeRequests
+  const requests = recovery.emailChanges
 
   return {
     async forAccountPage(session: AuthenticatedSession): Promise<Pick<AccountView, 'email' | 'newEmail'>> {
