@@ -1,5 +1,5 @@
 import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
-import { MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
+import { countWith, MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
 import { DAY_MS } from './limit-table.ts'
 
 /** This is a row of the table of counters. */
@@ -206,8 +206,7 @@ const TRIES = [1, 3, 10, 30, 100, Number.MAX_SAFE_INTEGER]
  * since a flood comes from many of them; counts of accounts go last.
  */
 export const deleteExcessCounters = async (db: Queries, most = MAX_COUNTERS): Promise<number> => {
-  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM counters')
-  const excess = Math.max(0, (row?.count ?? 0) - most)
+  const excess = Math.max(0, (await countWith(db, 'SELECT COUNT(*) AS count FROM counters')) - most)
   let deleted = 0
   for (const ofNetwork of [1, 0]) {
     for (const tries of TRIES) {

@@ -22,25 +22,13 @@ interface MovingUser {
   device: Caller['device']
 }
 
+export type UndoLinksDeps = Pick<LinksDeps, 'clock' | 'links' | 'mail'>
+
 /**
  * Sends links that undo a change of address. An address that nobody has proved gets none: it may be a stranger's. It is
  * told of the change all the same, since it may be the owner's, and a thief's the new one.
  */
-export interface UndoLinks {
-  /**
-   * Gives the time at which a change that is asked for now counts as asked for. It is after all earlier ones, even if
-   * another process has made their links by a clock that is ahead. The use of a link ends those of later changes alone.
-   */
-  timeOfRequest(transaction: Transaction, userId: string): Promise<number>
-  /** Sends it to the address of the account, when another one is asked for, which can be confirmed for `requestMs`. */
-  sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void>
-  /** Sends it to the address that the account had, which is reserved from now on if it was proved. */
-  sendAtChange(transaction: Transaction, left: LeftEmail): Promise<void>
-}
-
-export type UndoLinksDeps = Pick<LinksDeps, 'clock' | 'links' | 'mail'>
-
-export const createUndoLinks = ({ clock, mail, links }: UndoLinksDeps): UndoLinks => {
+export const createUndoLinks = ({ clock, mail, links }: UndoLinksDeps) => {
   const isSentTo = ({ emailVerifiedAtMs }: UserRecord): boolean => mail.isOn && emailVerifiedAtMs !== undefined
 
   const sendWithoutLink = async (transaction: Transaction, { user, device }: MovingUser): Promise<void> => {
@@ -85,13 +73,20 @@ export const createUndoLinks = ({ clock, mail, links }: UndoLinksDeps): UndoLink
   }
 
   return {
+    /**
+     * Gives the time at which a change that is asked for now counts as asked for. It is after all earlier ones, even if
+     * another process has made their links by a clock that is ahead. The use of a link ends those of later changes
+     * alone.
+     */
     timeOfRequest,
 
-    async sendAtRequest(transaction, moving, requestMs) {
+    /** Sends it to the address of the account, when another one is asked for, which can be confirmed for `requestMs`. */
+    async sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void> {
       if (isSentTo(moving.user)) await send(transaction, 'requested', moving, requestMs + UNDO_MS)
     },
 
-    async sendAtChange(transaction, { user, newEmail, askedAtMs, caller }) {
+    /** Sends it to the address that the account had, which is reserved from now on if it was proved. */
+    async sendAtChange(transaction: Transaction, { user, newEmail, askedAtMs, caller }: LeftEmail): Promise<void> {
       const { id: userId, emailLower } = user
       if (!mail.isOn) return
       const asked = askedAtMs ?? (await timeOfRequest(transaction, userId))
