@@ -55,7 +55,6 @@ export interface Claim {
   release(): Promise<void>
 }
 
-/** An answer is repeated for so long. */
 const KEPT_MS = 24 * 3_600_000
 /**
  * A request counts as under way for so long. One whose process has died is taken over afterwards; one that only takes
@@ -63,7 +62,6 @@ const KEPT_MS = 24 * 3_600_000
  */
 const CLAIMED_MS = 30_000
 
-/** The purposes of the keys from the root secret. */
 const SEALING = 'idempotent answers'
 const HASHING = 'idempotent requests'
 

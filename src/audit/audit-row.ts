@@ -15,7 +15,6 @@ export interface AuditRow {
   userAgent: string | undefined
   requestId: string | undefined
   sessionId: string | undefined
-  /** The details as JSON. */
   details: string
 }
 
@@ -40,7 +39,6 @@ interface NewRow {
   actor: string
 }
 
-/** Makes the record of an event. */
 export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): AuditRow => ({
   id,
   atMs,

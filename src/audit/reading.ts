@@ -36,7 +36,6 @@ export interface AuditPage {
 
 interface ReadingDeps {
   db: Database
-  /** Writes the tallies of this process. */
   flush: () => Promise<void>
 }
 

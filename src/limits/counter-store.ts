@@ -2,7 +2,6 @@ import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import { countWith, MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
 import { DAY_MS } from './limit-table.ts'
 
-/** This is a row of the table of counters. */
 export interface StoredCounter {
   /**
    * This is the key of the row; for a known browser it is the beginning, to which the row adds since when it is known.
@@ -39,7 +38,6 @@ export interface CountedRow {
 
 interface FullRow {
   id: string
-  /** This is the place of its counter in the list. */
   place: number
   count: number
   wait_ms: number

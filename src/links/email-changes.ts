@@ -15,13 +15,11 @@ import type { LinksDeps } from './links-deps.ts'
 /** A device is named at the beginning of its user agent, which may be as long as a header. */
 const KEPT_CHARACTERS = 400
 
-/** A signed-in user asks for a change. */
 interface Asker {
   userId: string
   sessionId: string
 }
 
-/** It is the request of that user. */
 interface NewRequest {
   email: Email
   /** It recognises the browser when the link is opened: elsewhere a press confirms nothing. */

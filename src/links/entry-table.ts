@@ -22,7 +22,6 @@ export interface Connectable {
   connect(transaction: Transaction, userId: string): Promise<void>
 }
 
-/** The choice of the entry was checked. */
 interface EntryChange {
   link: Link
   user: UserRecord

@@ -12,18 +12,15 @@ import {
 import type { LinksDeps } from './links-deps.ts'
 import { requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
 
-/** An operator invites this user. */
 export interface NewInvitation {
   email: string
   /** It is made from the email when left out. */
   username?: string | undefined
   /** The user keeps them. They are left out for an account that was invited before: its roles stay. */
   roles?: string[] | undefined
-  /** It tells whether the link is sent by mail. */
   isMailed: boolean
 }
 
-/** It is the same, checked. */
 export interface CheckedInvitation {
   email: Email
   username: string | undefined
@@ -38,7 +35,6 @@ export const requireInvitation = ({ email, username, roles }: NewInvitation): Ch
     roles: () => roles && requireRoles(roles),
   })
 
-/** Operators invite users. */
 export interface Invite {
   /** Throws `unprocessable` for a bad field, and `conflict` for an account that cannot be invited. */
   invite(invitation: NewInvitation): Promise<Invited>

@@ -12,7 +12,6 @@ import type { Message } from '../mail/message.ts'
 
 type About = Pick<Extract<Message, { kind: 'reset' }>, 'by' | 'occurredAtMs' | 'device'>
 
-/** Makes the message with a link for a new password. */
 const resetMessage = (
   { id, email }: UserRecord,
   { link, url }: { link: Link; url: string },
@@ -53,7 +52,6 @@ interface ResetRequest {
   network: string
 }
 
-/** An operator has made the link. */
 interface OperatorLink {
   /** It is the whole address. */
   url: string

@@ -16,7 +16,6 @@ interface MovingUser {
   /** It is the account before the change. */
   user: UserRecord
   newEmail: string
-  /** The change was asked for at this time. */
   askedAtMs: number
   /** It is undefined if an operator changes the address. */
   device: Caller['device']

@@ -9,7 +9,6 @@ import type { Links } from './issued-links.ts'
 import { knownDevice } from '../lib/device.ts'
 import type { LinksDeps } from './links-deps.ts'
 
-/** This browser asks for a message. */
 export interface AskingBrowser {
   /** It recognises the browser when the link is opened. */
   hash: string

@@ -57,7 +57,6 @@ export const FLOW_LIFETIME_MS = 10 * 60_000
 /** The address of the callback, which holds it, must stay below what proxies accept, which is 8 kB. */
 const MAX_STATE_LENGTH = 6000
 
-/** A `state` tells about its flow. */
 export interface ReadState {
   /** It is undefined when svc did not make this state. */
   flow: AuthorizationFlow | undefined

@@ -14,7 +14,6 @@ type DisconnectionDeps = Pick<
 > &
   Pick<ProvidersDeps, 'hasPasskey' | 'hasPassword' | 'requireRecentAuthentication'>
 
-/** An operator has disconnected these from an account. */
 export interface Disconnection {
   disconnected: Identity[]
   endedSessions: number

@@ -34,7 +34,6 @@ export interface LinkingDeps
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
 }
 
-/** It proves that an account is the user's. */
 export interface AccountProof {
   grant: SignInGrant
   /** It does more work in the transaction that connects. */

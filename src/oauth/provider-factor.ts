@@ -34,6 +34,5 @@ export const createProviderFactor =
 
 export type ProviderProof = Extract<Proof, 'provider' | 'provider_with_factor'>
 
-/** Names the proof that a sign-in with the provider is. */
 export const proofOfProvider = (factor: ProviderFactor): ProviderProof =>
   factor === 'proved' ? 'provider_with_factor' : 'provider'

@@ -62,7 +62,6 @@ const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAcco
 interface SignInDeps
   extends FirstSignInDeps,
     Pick<ProvidersDeps, 'emailDomains' | 'factorOf' | 'markVerified' | 'signupOpen'> {
-  /** Finds the ways to prove that an account is the user's. */
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
 }
 

@@ -89,7 +89,6 @@ export const createRecoveryCodeSets = ({ db, clock, passwords }: Pick<FactorDeps
   }
 }
 
-/** Another request has changed the second factor since. */
 export const factorChanged = (): AppError =>
   new AppError('conflict', 'Your second factor was changed in the meantime. Nothing was done: load the page again.', {
     reason: 'factor_changed',

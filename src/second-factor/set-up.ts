@@ -42,7 +42,6 @@ export interface CheckedSetUp {
   apply(transaction: Transaction, own: { sessionId?: string | undefined }): Promise<void>
 }
 
-/** This is the content of the sealed token. */
 interface SealedSetUp {
   userId: string
   /** The secret is in base64url. */

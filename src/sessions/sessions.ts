@@ -74,7 +74,6 @@ export interface Sessions extends RecentAuthentication {
   deleteReplaced(nowMs: number): Promise<number>
 }
 
-/** This session asks for the list. */
 type CurrentSession = Pick<AuthenticatedSession, 'sessionId' | 'readAtMs'>
 
 interface SessionList {

@@ -65,7 +65,6 @@ export interface StartOptions {
   login?: { method: string } | undefined
 }
 
-/** The caller gets the session. */
 export type SessionCaller = Caller & { device: Device }
 
 interface StartDeps

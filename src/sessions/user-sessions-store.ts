@@ -39,7 +39,6 @@ export const findSessionIdsOfUser = async (db: Queries, userId: string): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Counts the live sessions of a user. */
 export const countSessionsOfUser = (db: Queries, userId: string, nowMs: number): Promise<number> =>
   countWith(db, 'SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND expires_at > ?', userId, nowMs)
 

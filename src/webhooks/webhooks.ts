@@ -29,7 +29,6 @@ export interface Webhooks {
   announceUpdate(transaction: Transaction, userId: string, changed: readonly UserChange[]): Promise<void>
 
   // Delivery.
-  /** Begins to deliver in the background. */
   start(): Promise<void>
   /** Begins no more deliveries; resolves when those under way have ended, or were aborted after `patienceMs`. */
   stop(patienceMs: number): Promise<void>

@@ -26,7 +26,6 @@ export const describeDiscord = (issuer: string): OAuth2Description => ({
 
 export interface ProviderDeps {
   settings: ProviderSettings
-  /** It limits each request to the provider. */
   timeoutMs: number
   clock: Clock
 }

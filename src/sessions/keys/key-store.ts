@@ -54,7 +54,6 @@ export const revokeKeys = (db: Queries, nowMs: number): Promise<number> =>
 export const deleteKeysRetiredBefore = (db: Queries, timeMs: number): Promise<number> =>
   db.run('DELETE FROM signing_keys WHERE retired_at IS NOT NULL AND COALESCE(revoked_at, retired_at) < ?', timeMs)
 
-/** Stores the same private key under another seal. */
 export const replaceSealed = (db: Queries, id: string, privateJwkSealed: string): Promise<number> =>
   db.run('UPDATE signing_keys SET private_jwk_sealed = ? WHERE id = ?', privateJwkSealed, id)
 

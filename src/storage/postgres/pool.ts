@@ -23,7 +23,6 @@ export interface PoolOptions {
   timeoutMs: number
   /** A statement waits so long for a lock; half of `timeoutMs` when left out. */
   lockTimeoutMs?: number | undefined
-  /** The pool has at most so many connections. */
   size: number
   /** It is called when the database stops or begins to respond. */
   onChange: (isUp: boolean, error?: Error) => void
