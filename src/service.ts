@@ -10,8 +10,8 @@ import { randomToken } from './lib/secrets.ts'
 import { type Clock, withTimeout } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { once, onDemand } from './lib/on-demand.ts'
-import type { Frame } from './pages/site/frame.ts'
+import { onDemand } from './lib/on-demand.ts'
+import type { SiteFrame } from './web/site/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation, createCleanupTime } from './storage/cleanup.ts'
 import { deleteEndedCounters, deleteExcessCounters } from './limits/counter-store.ts'
@@ -81,13 +81,13 @@ export const createService = async ({
   })
   await core.signingKeys.prepare()
   // They are loaded only now: the command line, which never serves, starts twice as fast without them.
-  const [{ createServer }, { application }, { listen }, { createGracefulShutdown }, { createFrame }] =
+  const [{ createServer }, { createApplication }, { listen }, { createGracefulShutdown }, { createFrame }] =
     await Promise.all([
       import('./http/server.ts'),
       import('./web/routes.ts'),
       import('./http/transport/listen.ts'),
       import('./http/transport/graceful-shutdown.ts'),
-      import('./pages/site/frame.ts'),
+      import('./web/site/frame.ts'),
     ])
   const idempotency: Idempotency = onDemand(
     async () => {
@@ -98,13 +98,14 @@ export const createService = async ({
     'deleteExpired',
   )
   const serving = { config, log, core, metrics, idempotency }
+  const frame = createFrame(frameSettings(config, core.baseUrl))
   let isStopping = false
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
   let resealing = Promise.resolve()
   const { server, preload } = createServer(
     {
-      ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
+      ...serverDeps(serving, frame),
       rootSecret,
       isStopping: () => isStopping,
       async requireReady() {
@@ -113,7 +114,7 @@ export const createService = async ({
         await db.requireHealthy()
       },
     },
-    application,
+    createApplication(frame),
   )
 
   const shutdown = createGracefulShutdown(server)
@@ -172,7 +173,7 @@ const resealSecrets = async ({ secretRotation }: Core, log: Log): Promise<void> 
 }
 
 /** Collects the parts that HTTP is handed, and those that change while the service runs. */
-const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame: Frame) =>
+const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame: SiteFrame) =>
   ({
     ...core,
     idempotency,
@@ -187,9 +188,6 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     isTrustedProxy: createNetworkCheck(config.trustProxy),
     log,
     frame,
-    loadPages: once(async () =>
-      (await import('./pages/pages.ts')).createPages(frameSettings(config, core.baseUrl), frame),
-    ),
     providers: core.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? frame.iconOf(it.name) })),
     hstsMs: config.hstsMs,
     maxConnections: config.maxConnections,

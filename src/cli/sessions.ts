@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
-import { deviceName } from '../pages/site/device.ts'
+import { deviceName } from '../web/site/device.ts'
 import type { Session } from '../sessions/sessions.ts'
 import type { User } from '../accounts/accounts.ts'
 import { command, group, option } from './command/command.ts'

@@ -1,5 +1,5 @@
 import type { AppError } from '../lib/errors.ts'
-import { type FieldProblem, type FormProblem, isFieldProblem, type LockedCodes } from '../pages/site/form-view.ts'
+import { type FieldProblem, type FormProblem, isFieldProblem, type LockedCodes } from './form-view.ts'
 import { EMAIL_NOT_ASCII, DOMAIN_REFUSED } from '../accounts/fields.ts'
 import { PASSWORD_TOO_SHORT } from '../accounts/passwords/password-rules.ts'
 import type { RequestContext } from './request-context.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Frame } from '../pages/site/frame.ts'
+import type { Frame } from './frame.ts'
 import { DeadLinkError } from '../links/link.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'

@@ -8,9 +8,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { OAuth } from '../oauth/oauth.ts'
-import type { Pages } from '../pages/pages.ts'
-import type { Frame } from '../pages/site/frame.ts'
-import type { ProviderView } from '../pages/site/providers.ts'
+import type { Frame } from './frame.ts'
 import type { Passkeys } from '../passkeys/passkeys.ts'
 import type { Recovery } from '../links/links.ts'
 import type { SecondFactors } from '../second-factor/second-factors.ts'
@@ -26,6 +24,14 @@ import type { CookieTable } from './cookies.ts'
 import type { FindCurrentSession } from './current-session.ts'
 import type { FinishRefresh } from './finish-refresh.ts'
 import type { RequestMetrics } from './request-metrics.ts'
+
+/** The form of an external provider posts to `/auth/oauth/{name}`. */
+export interface ProviderView {
+  name: string
+  label: string
+  /** It is on this origin, or on one that was named in `FrameSettings`: otherwise the policy blocks it. */
+  iconUrl?: string | undefined
+}
 
 /** The composition root hands this to the HTTP side. */
 export interface ServerDeps {
@@ -53,7 +59,7 @@ export interface ServerDeps {
   apiKeys: ApiKeys
   idempotency: Idempotency
   users: Users
-  /** The directory is loaded with the first request that needs it, as the pages are. */
+  /** The directory is loaded with the first request that needs it, as pages are. */
   loadDirectory: () => Promise<UserDirectory>
   emailDomains: EmailDomains
   sessions: Sessions
@@ -75,8 +81,6 @@ export interface ServerDeps {
   /** The list has the order of their buttons. */
   providers: ProviderView[]
   frame: Frame
-  /** Loads all pages, with the first request for one of them. */
-  loadPages: () => Promise<Pages>
   limits: Limits
   /** Makes a keyed hash of an email, for the log. */
   pseudonymOf: (email: string) => string
@@ -101,8 +105,6 @@ export interface Services extends ServerDeps {
   findCurrentSession: FindCurrentSession
   accountLog: AccountLog
   finishRefresh: FinishRefresh
-  /** The pages are loaded with the first request for a page. */
-  pages: Pages
   /** The directory is loaded with the first request of the server API that needs it. */
   directory: UserDirectory
 }
@@ -114,4 +116,4 @@ export type SessionServices = Pick<Services, 'cookieWriter' | 'knownBrowsers' | 
 export type OfferedWays = Pick<Services, 'passkeys' | 'passwords' | 'providers'>
 
 /** These are the services except those that are loaded later. */
-export type RouteDeps = Omit<Services, 'pages' | 'directory'>
+export type RouteDeps = Omit<Services, 'directory'>

@@ -1,5 +1,4 @@
 import { AppError } from '../lib/errors.ts'
-import type { AccountDone } from '../pages/site/account-done.ts'
 import { MAIL_MISSING, MFA_MISSING } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
 import { parseReturnTo, type ReturnTargets, readReturnTo, withReturnTo } from './return-to.ts'
@@ -36,7 +35,7 @@ export const proofPathFor = ({ reason }: AppError, returnTo?: string): string =>
     : confirmPath({ returnTo, acr: reason === MFA_MISSING ? 'mfa' : undefined })
 
 /** Makes the path of the account page, at the message that says what was done. */
-export const accountPathAfter = (what: AccountDone, section?: string): string =>
+export const accountPathAfter = (what: string, section?: string): string =>
   `${ACCOUNT_PATH}?done=${what}${section === undefined ? '' : `&at=${section}`}#done`
 
 /** Finds the section of the account page that a confirmation is for. */

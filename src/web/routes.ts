@@ -7,15 +7,15 @@ import type { RequestContext } from '../http/request-context.ts'
 import { redirect } from '../http/response.ts'
 import type { Route, ShowAgain } from '../http/route.ts'
 import type { Application } from '../http/server.ts'
-import type { RouteDeps } from '../http/services.ts'
+import type { ProviderView, RouteDeps } from '../http/services.ts'
 import { ACCOUNT_PATH, stepUpAfterLogin } from '../http/step-up.ts'
 
 import { isLoopbackUrl } from '../lib/url.ts'
-import type { Asset } from '../pages/pages.ts'
-import type { ProviderView } from '../pages/site/providers.ts'
+import type { Asset } from './site/assets.ts'
+import type { SiteFrame } from './site/frame.ts'
 import { createLoginRedirect } from './login/login-redirect.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
-import { at, loadedFirst, partsOf, reopenedForms, screen, withoutSwitchedOff } from './rows.ts'
+import { at, loadedFirst, partsOf, reopenedForms, screen, type ScreenDeps, withoutSwitchedOff } from './rows.ts'
 import { createGetSessionScript } from './site/session-script.ts'
 
 /** These limits apply to forms in which a signed-in user enters a password. They count each try and wrong passwords. */
@@ -25,7 +25,8 @@ const PASSWORD = ['passwordOfUser', 'passwordFormOfUser'] as const
  * This is THE table of routes. Any other path is 404; `http/route.ts` says what the columns mean. A module is loaded
  * with the first request for it, or after the start, except for modules that are requested all the time.
  */
-const createRoutes = (deps: RouteDeps): Route[] => {
+const createRoutes = (given: RouteDeps, { layout, iconOf, passwordIcon, assets }: SiteFrame): Route[] => {
+  const deps = { ...given, layout, iconOf, passwordIcon }
   // Login and signup share one module, which counts how often a browser comes back to either.
   const entry = screen(deps, async (given) => {
     const { createRedirectSignedIn } = await import('./sign-in/redirect-signed-in.ts')
@@ -178,20 +179,21 @@ const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',    path: '/auth/api/v2/openapi.json',              guard: 'none',                                              responseKind: 'json', module: openApi('v2') },
     // Each provider and each file of the pages has its own rows.
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider, { reset: resetPassword, undo: undoEmail })),
-    ...deps.frame.assets.map(assetRoute),
+    ...assets.map(assetRoute),
   ]
   return withoutSwitchedOff([...routes, ...reopenedForms(routes)], deps)
 }
 
-export const application: Application = {
-  createRoutes,
+/** Creates the rows of all routes; the frame makes their pages. */
+export const createApplication = (frame: SiteFrame): Application => ({
+  createRoutes: (deps) => createRoutes(deps, frame),
   loadKeyRequests: async (deps) => (await import('../api/v2/api-requests.ts')).createApiRequests(deps),
-}
+})
 
 type LinkPages = Record<'reset' | 'undo', () => Awaitable<{ showAgain: ShowAgain }>>
 
 /** The routes of one provider (CONTRACT.md 4.3). */
-const providerRoutes = (deps: RouteDeps, provider: ProviderView, linkPages: LinkPages): Route[] => {
+const providerRoutes = (deps: ScreenDeps, provider: ProviderView, linkPages: LinkPages): Route[] => {
   const base = `/auth/oauth/${provider.name}` as const
   const given = screen(deps, async (services) => {
     const [reset, undo] = await Promise.all([linkPages.reset(), linkPages.undo()])

@@ -1,6 +1,7 @@
+import type { ScreenServices } from './site/frame.ts'
 import { redirect } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
-import type { RouteDeps, Services } from '../http/services.ts'
+import type { RouteDeps } from '../http/services.ts'
 import { ACCOUNT_PATH } from '../http/step-up.ts'
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
@@ -25,13 +26,14 @@ export const loadedFirst = <Module>(load: () => Promise<Module>): (() => Awaitab
   return () => loaded ?? loadOnce()
 }
 
-/** Makes the module of a screen once, with the pages. */
-export const screen = <Module>(
-  deps: RouteDeps,
-  load: (given: PageServices) => Promise<Module>,
-): (() => Awaitable<Module>) => loadedFirst(async () => load({ ...deps, pages: await deps.loadPages() }))
+/** The rows of screens are made from these services. */
+export type ScreenDeps = Omit<ScreenServices, 'directory'>
 
-type PageServices = Omit<Services, 'directory'>
+/** Makes the module of a screen once. */
+export const screen = <Module>(
+  deps: ScreenDeps,
+  load: (given: ScreenDeps) => Promise<Module>,
+): (() => Awaitable<Module>) => loadedFirst(async () => load(deps))
 
 /** Gives modules that are made together, one for each row. */
 export const partsOf =

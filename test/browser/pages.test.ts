@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { createPages } from '../../src/pages/pages.ts'
+import { createPages } from '../support/pages.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { statesWith, WRONG_STATES } from '../unit/pages-views.ts'
 

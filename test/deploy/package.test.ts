@@ -73,7 +73,7 @@ describe('the package that npm pack makes', () => {
   test('holds JavaScript and what is read beside it, the documents, and no TypeScript and no tests', () => {
     for (const name of [
       'dist/main.js',
-      'dist/pages/site/style.css',
+      'dist/web/site/style.css',
       'docs/configuration.md',
       'examples/proxy.mjs',
       'LICENSE',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { knownDevice } from '../../src/lib/device.ts'
-import { deviceName } from '../../src/pages/site/device.ts'
+import { deviceName } from '../../src/web/site/device.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 const IPHONE = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)'

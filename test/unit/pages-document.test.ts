@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { createPages } from '../../src/pages/pages.ts'
+import { createPages } from '../support/pages.ts'
 import { statesWith, type Tag, tagsOf, WRONG_STATES } from './pages-views.ts'
 
 const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true }

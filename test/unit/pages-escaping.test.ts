@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type HtmlFragment, html } from '../../src/lib/html.ts'
-import { createPages } from '../../src/pages/pages.ts'
+import { createPages } from '../support/pages.ts'
 import { statesWith, tagsOf } from './pages-views.ts'
 
 const hostile = fc.oneof(

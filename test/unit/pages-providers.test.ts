@@ -1,13 +1,14 @@
 // Runs once.
+import type { SignInView } from '../../src/web/sign-in/ways-in.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AccountView, SignInView } from '../../src/pages/account/account-view.ts'
-import { createPages } from '../../src/pages/pages.ts'
-import type { LinkAccountView } from '../../src/pages/providers/link-account-page.ts'
-import type { ProviderProblemView } from '../../src/pages/providers/provider-problem-page.ts'
-import type { ProviderProblem } from '../../src/pages/site/provider-texts.ts'
-import type { LinkedView } from '../../src/pages/site/providers.ts'
-import { texts } from '../../src/pages/site/texts.ts'
+import type { AccountView } from '../../src/web/account/account-view.ts'
+import { createPages } from '../support/pages.ts'
+import type { LinkAccountView } from '../../src/web/providers/link-account-page.ts'
+import type { ProviderProblemView } from '../../src/web/sign-in/provider-problem-page.ts'
+import type { ProviderProblem } from '../../src/web/site/provider-texts.ts'
+import type { LinkedView } from '../../src/web/site/providers.ts'
+import { texts } from '../../src/web/site/texts.ts'
 import { type Tag, tagsOf } from './pages-views.ts'
 
 const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })

@@ -1,8 +1,8 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPages } from '../../src/pages/pages.ts'
-import { createSupport } from '../../src/pages/site/support.ts'
+import { createPages } from '../support/pages.ts'
+import { createSupport } from '../../src/web/site/support.ts'
 import { statesWith, tagsOf } from './pages-views.ts'
 
 const branding = { appName: 'A&B', logoUrl: undefined, accentColor: '#0f6b5c' }

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AUDIT_TYPES } from '../../src/audit/audit-event.ts'
-import { shownActivity } from '../../src/pages/account/account-activity.ts'
-import { texts } from '../../src/pages/site/texts.ts'
-import { agoOf, dayOf, momentOf } from '../../src/pages/site/time-text.ts'
+import { shownActivity } from '../../src/web/account/account-activity.ts'
+import { texts } from '../../src/web/site/texts.ts'
+import { agoOf, dayOf, momentOf } from '../../src/web/site/time-text.ts'
 
-const folder = new URL('../../src/pages/', import.meta.url)
+const folder = new URL('../../src/web/', import.meta.url)
 
 test('every text is used by some page', () => {
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -1,8 +1,8 @@
-import type { ReauthenticationView } from '../../src/pages/account/reauthentication-page.ts'
-import type { Pages } from '../../src/pages/pages.ts'
-import type { LoginCodeView } from '../../src/pages/sign-in-code/code-page.ts'
-import type { FirstFactorView } from '../../src/pages/sign-in-code/first-factor-page.ts'
-import type { SecondFactorView } from '../../src/pages/sign-in-code/second-factor-page.ts'
+import type { ReauthenticationView } from '../../src/web/reauthentication/reauthentication-page.ts'
+import type { Pages } from '../support/pages.ts'
+import type { LoginCodeView } from '../../src/web/sign-in-code/code-page.ts'
+import type { FirstFactorView } from '../../src/web/second-factor/first-factor-page.ts'
+import type { SecondFactorView } from '../../src/web/second-factor/second-factor-page.ts'
 
 const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
 

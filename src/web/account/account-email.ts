@@ -1,4 +1,4 @@
-import type { AccountView } from '../../pages/account/account-view.ts'
+import type { AccountView } from './account-view.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'

@@ -1,8 +1,10 @@
-import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { createAccountPage } from './account-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { OfferedWays, SessionServices } from '../../http/services.ts'
 import { readReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type AccountDone, isAccountDone, type SectionId } from '../../pages/pages.ts'
-import type { AccountView } from '../../pages/account/account-view.ts'
+import { type AccountDone, isAccountDone, type SectionId } from '../site/account-done.ts'
+import type { AccountView } from './account-view.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -27,7 +29,7 @@ export const createAccount = (
     OfferedWays &
     ReturnTargets &
     Pick<
-      Services,
+      ScreenServices,
       | 'audit'
       | 'clock'
       | 'emailDomains'
@@ -35,7 +37,9 @@ export const createAccount = (
       | 'log'
       | 'mail'
       | 'oauth'
-      | 'pages'
+      | 'layout'
+      | 'iconOf'
+      | 'passwordIcon'
       | 'recovery'
       | 'secondFactors'
       | 'signup'
@@ -43,7 +47,8 @@ export const createAccount = (
       | 'users'
     >,
 ) => {
-  const { users, sessions, oauth, pages, clock, usernames, passwords, mail } = deps
+  const { users, sessions, oauth, layout, clock, usernames, passwords, mail } = deps
+  const accountPage = createAccountPage(layout, deps.passwordIcon)
   const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)
 
@@ -79,7 +84,7 @@ export const createAccount = (
   ): FormModule<[AuthenticatedSession]> => ({
     act,
     showAgain: async (context, refusal, session) =>
-      pages.account({
+      accountPage({
         ...(await view(context, session)),
         problem: refusal.problem,
         at: sectionOfForm(context),
@@ -114,13 +119,13 @@ export const createAccount = (
       async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
         const what = context.query.get('done')
         const done = isAccountDone(what) && isDone(context, what, session.userId) ? what : undefined
-        return page(200, pages.account({ ...(await view(context, session)), done, at: context.query.get('at') }))
+        return page(200, accountPage({ ...(await view(context, session)), done, at: context.query.get('at') }))
       },
     },
 
     /** Asks for another address, or cancels such a request. While mail is off, the page says whom to ask instead. */
     email: form(async (context, session, attempt) => {
-      if (!mail.isOn) return page(404, pages.account(await view(context, session)))
+      if (!mail.isOn) return page(404, accountPage(await view(context, session)))
       const { event, done: what, run } = accountEmail.actionOf(context, session)
       return attempt({ event }, async () => {
         await run()

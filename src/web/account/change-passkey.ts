@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { AccountView } from '../../pages/account/account-view.ts'
+import type { AccountView } from './account-view.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'

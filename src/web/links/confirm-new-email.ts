@@ -1,7 +1,8 @@
+import { createNewEmailPage, createNewEmailTakenPage, createNewEmailConfirmedPage } from './email-pages.ts'
+import type { ScreenServices } from '../site/frame.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { page } from '../../http/response.ts'
 import type { Refusal } from '../../http/route.ts'
@@ -17,9 +18,12 @@ import { findSessionsBeside, type LinkHandlers, type NamedLink } from '../sign-i
  * no password.
  */
 export const createConfirmNewEmail = (
-  deps: Pick<Services, 'accountLog' | 'limits' | 'pages' | 'passwords' | 'recovery' | 'sessions' | 'users'>,
+  deps: Pick<ScreenServices, 'accountLog' | 'limits' | 'layout' | 'passwords' | 'recovery' | 'sessions' | 'users'>,
 ): LinkHandlers => {
-  const { recovery, pages, accountLog, users } = deps
+  const { recovery, layout, accountLog, users } = deps
+  const newEmailPage = createNewEmailPage(layout)
+  const newEmailTakenPage = createNewEmailTakenPage(layout)
+  const newEmailConfirmedPage = createNewEmailConfirmedPage(layout)
 
   /** Finds what a press lacks in this browser. */
   const findMissing = async (context: RequestContext, link: Link): Promise<'password' | 'login' | undefined> => {
@@ -28,7 +32,7 @@ export const createConfirmNewEmail = (
   }
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal?: Refusal): Promise<string> =>
-    pages.newEmail({
+    newEmailPage({
       csrfToken: context.csrfToken,
       token,
       ...(await recovery.emailChanges.describe(link)),
@@ -65,11 +69,11 @@ export const createConfirmNewEmail = (
         userId: link.userId,
         check: async () => missing && checkPassword(context, link, addresses.email),
         instead: ({ reason }: AppError) =>
-          reason === 'email_taken' ? page(409, pages.newEmailTaken(addresses)) : undefined,
+          reason === 'email_taken' ? page(409, newEmailTakenPage(addresses)) : undefined,
       } as const
       return attempt(about, async () => {
         await recovery.emailChanges.confirm(link, context)
-        return page(200, pages.newEmailConfirmed(addresses.newEmail))
+        return page(200, newEmailConfirmedPage(addresses.newEmail))
       })
     },
   }

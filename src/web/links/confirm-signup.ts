@@ -1,3 +1,4 @@
+import { createEmailTakenPage, createConfirmSignupPage } from './verification-pages.ts'
 import { AppError } from '../../lib/errors.ts'
 import { DeadLinkError, type Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
@@ -17,7 +18,9 @@ import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
  * another person, whose press must not make an account with the attacker's password.
  */
 export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passwords' | 'usernames'>): LinkHandlers => {
-  const { recovery, pages, requestMetrics, usernames, passwords } = deps
+  const { recovery, layout, requestMetrics, usernames, passwords } = deps
+  const confirmSignupPage = createConfirmSignupPage(layout)
+  const emailTakenPage = createEmailTakenPage(layout)
   const { pendingSignups } = recovery
 
   /** A signup with a password that began before passwords were turned off is refused. */
@@ -35,7 +38,7 @@ export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passw
     // Otherwise the form has the field once the username of the signup turned out to be taken.
     const isRefused = context.form.get('username') !== undefined || refusal?.errors.username !== undefined
     const asksForUsername = usernames && (choosesPassword || isRefused)
-    return pages.confirmSignup({
+    return confirmSignupPage({
       csrfToken: context.csrfToken,
       token,
       email,
@@ -66,7 +69,7 @@ export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passw
   /** If the email got an account since then, the link will never be good again. */
   const orEmailTaken = async ({ reason }: AppError, link: Link): Promise<HttpResponse | undefined> =>
     reason === 'email_taken'
-      ? page(410, pages.emailTaken({ email: (await pendingSignups.require(link)).email }))
+      ? page(410, emailTakenPage({ email: (await pendingSignups.require(link)).email }))
       : undefined
 
   return {

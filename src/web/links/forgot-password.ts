@@ -1,6 +1,11 @@
-import type { ForgotPasswordView } from '../../pages/links/password-pages.ts'
+import {
+  createForgotWithoutMailPage,
+  createForgotPasswordPage,
+  createLinkSentPage,
+  type ForgotPasswordView,
+} from './password-pages.ts'
+import type { ScreenServices } from '../site/frame.ts'
 import { requireEmail } from '../../accounts/fields.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { returnToParameter } from '../../http/return-to.ts'
@@ -14,9 +19,12 @@ import { markAskingBrowser } from '../sign-in/asking-browser.ts'
  * 404.
  */
 export const createForgotPassword = (
-  deps: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'mail' | 'pages' | 'recovery'>,
+  deps: Pick<ScreenServices, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'mail' | 'layout' | 'recovery'>,
 ) => {
-  const { recovery, mail, pages } = deps
+  const { recovery, mail, layout } = deps
+  const forgotWithoutMailPage = createForgotWithoutMailPage(layout)
+  const forgotPasswordPage = createForgotPasswordPage(layout)
+  const linkSentPage = createLinkSentPage(layout)
 
   const view = (context: RequestContext, email: string): ForgotPasswordView => ({
     csrfToken: context.csrfToken,
@@ -25,17 +33,17 @@ export const createForgotPassword = (
     errors: {},
   })
 
-  const withoutMail = (): HttpResponse => page(404, pages.forgotWithoutMail())
+  const withoutMail = (): HttpResponse => page(404, forgotWithoutMailPage())
 
   return {
     showAgain: (context: RequestContext, refusal: Refusal): string =>
       mail.isOn
-        ? pages.forgotPassword({ ...view(context, context.form.get('email') ?? ''), ...refusal })
-        : pages.forgotWithoutMail(),
+        ? forgotPasswordPage({ ...view(context, context.form.get('email') ?? ''), ...refusal })
+        : forgotWithoutMailPage(),
 
     show(context: RequestContext): HttpResponse {
       if (!mail.isOn) return withoutMail()
-      return page(200, pages.forgotPassword(view(context, carriedEmail(context))))
+      return page(200, forgotPasswordPage(view(context, carriedEmail(context))))
     },
 
     /** The account is looked up later: nothing here may depend on whether it exists, and neither may the log line. */
@@ -47,7 +55,7 @@ export const createForgotPassword = (
         const { network, device } = context
         const browser = markAskingBrowser(deps, context)
         await recovery.reset.ask({ email, returnTo, browser, userAgent: device.userAgent, network })
-        return page(200, pages.linkSent())
+        return page(200, linkSentPage())
       })
     },
   }

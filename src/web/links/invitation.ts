@@ -1,3 +1,4 @@
+import { createInvitationPage } from './invitation-page.ts'
 import { DeadLinkError } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
@@ -11,12 +12,13 @@ import { createLinkForm, type NamedLink } from '../sign-in/link-token.ts'
 
 /** Handles `GET` and `POST /auth/invite`: they lead into an account that an operator has made (CONTRACT.md 4.10). */
 export const createInvitation = (deps: SignInServices & Pick<Services, 'passwords' | 'providers' | 'usernames'>) => {
-  const { recovery, pages, providers, usernames, passwords } = deps
+  const { recovery, layout, providers, usernames, passwords } = deps
+  const invitationPage = createInvitationPage(layout)
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
     const { email, username } = await recovery.entry.requireAccount(link)
     const [session] = await findBrowserSessions(deps, context)
-    return pages.invitation({
+    return invitationPage({
       csrfToken: context.csrfToken,
       token,
       email,

@@ -1,3 +1,4 @@
+import { createNotMePage } from './not-me-page.ts'
 import { DeadLinkError, NOT_ME_PURPOSES, type Link, type NotMePurpose } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
@@ -14,7 +15,8 @@ import { beforeWaysIn } from '../sign-in/ways-in.ts'
  * the account has a password, the form takes a new one.
  */
 export const createNotMeLink = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'users'>) => {
-  const { recovery, pages, users, passwords, homeUrl } = deps
+  const { recovery, layout, users, passwords, homeUrl } = deps
+  const notMePage = createNotMePage(layout)
   const askedFactor = createAskedFactor(deps)
 
   const describe = async (link: Link) => {
@@ -25,7 +27,7 @@ export const createNotMeLink = (deps: SignInServices & Pick<Services, 'passkeys'
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
     const { email, setsPassword, asked } = await describe(link)
     const { others } = await findSessionsBeside(deps, context, link)
-    return pages.notMe({
+    return notMePage({
       csrfToken: context.csrfToken,
       token,
       email,

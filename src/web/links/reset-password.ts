@@ -1,3 +1,4 @@
+import { createResetPasswordPage } from './password-pages.ts'
 import { DeadLinkError } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
@@ -12,13 +13,14 @@ import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
 /** Handles `GET` and `POST /auth/password/reset`: they set a new password by a link (CONTRACT.md 4.2). */
 export const createResetPassword = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
-  const { recovery, pages, passwords, providers } = deps
+  const { recovery, layout, passwords, providers } = deps
+  const resetPasswordPage = createResetPasswordPage(layout)
   const askedFactor = createAskedFactor(deps)
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
     const { email } = await recovery.entry.requireAccount(link)
     const { isOwn: isOwnSession, others } = await findSessionsBeside(deps, context, link)
-    return pages.resetPassword({
+    return resetPasswordPage({
       csrfToken: context.csrfToken,
       token,
       email,

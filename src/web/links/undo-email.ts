@@ -1,3 +1,4 @@
+import { createUndoEmailPage, createUndoWaitsPage } from './email-pages.ts'
 import type { Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
@@ -11,12 +12,14 @@ import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
 /** Handles `GET` and `POST /auth/email/undo`: they put back the address that an account had (CONTRACT.md 4.2). */
 export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
-  const { recovery, pages, passwords, providers, homeUrl } = deps
+  const { recovery, layout, passwords, providers, homeUrl } = deps
+  const undoEmailPage = createUndoEmailPage(layout)
+  const undoWaitsPage = createUndoWaitsPage(layout)
   const askedFactor = createAskedFactor(deps)
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
     const { others } = await findSessionsBeside(deps, context, link)
-    return pages.undoEmail({
+    return undoEmailPage({
       csrfToken: context.csrfToken,
       token,
       email: link.details.email ?? '',
@@ -41,7 +44,7 @@ export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys'
 
   /** While the account is disabled, the link does nothing, and stays good for later. */
   const waiting = ({ details, expiresAtMs }: Link): HttpResponse =>
-    page(403, pages.undoWaits({ email: details.email ?? '', expiresAtMs }))
+    page(403, undoWaitsPage({ email: details.email ?? '', expiresAtMs }))
 
   const waitInstead = async ({ link }: NamedLink) => ((await recovery.entry.waits(link)) ? waiting(link) : undefined)
 

@@ -1,3 +1,4 @@
+import { createEmailConfirmedPage, createProveAccountPage, createConfirmEmailPage } from './verification-pages.ts'
 import { AppError } from '../../lib/errors.ts'
 import { DeadLinkError, type Link } from '../../links/link.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
@@ -21,7 +22,10 @@ import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
 export const createVerifyAccount = (
   deps: SignInServices & Pick<Services, 'accountLog' | 'passwords' | 'users'>,
 ): LinkHandlers => {
-  const { recovery, users, pages, accountLog, passwords } = deps
+  const { recovery, users, layout, accountLog, passwords } = deps
+  const confirmEmailPage = createConfirmEmailPage(layout)
+  const proveAccountPage = createProveAccountPage(layout)
+  const emailConfirmedPage = createEmailConfirmedPage(layout)
   const { verification } = recovery
 
   /** This renews no session: a `GET` changes nothing. */
@@ -35,8 +39,8 @@ export const createVerifyAccount = (
     const { id, email } = await verification.requireAccount(link)
     const { own, other } = await findSessions(context, link)
     const view = { csrfToken: context.csrfToken, token, email, otherEmail: other?.email }
-    if (own || isAskingBrowser(context, link)) return pages.confirmEmail(view)
-    return pages.proveAccount({ ...view, passwords, hasPassword: await users.hasPassword(id), errors: {}, ...refusal })
+    if (own || isAskingBrowser(context, link)) return confirmEmailPage(view)
+    return proveAccountPage({ ...view, passwords, hasPassword: await users.hasPassword(id), errors: {}, ...refusal })
   }
 
   const verifyHere = async (
@@ -102,7 +106,7 @@ export const createVerifyAccount = (
 
   const showVerified = async (link: Link): Promise<HttpResponse | undefined> => {
     const { email, emailVerifiedAtMs } = await verification.requireAccount(link)
-    return emailVerifiedAtMs === undefined ? undefined : page(200, pages.emailConfirmed({ email }))
+    return emailVerifiedAtMs === undefined ? undefined : page(200, emailConfirmedPage({ email }))
   }
 
   return {

@@ -1,4 +1,6 @@
-import type { OfferedWays, Services } from '../../http/services.ts'
+import { createOtherWaysInPage } from './other-ways-in-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { OfferedWays } from '../../http/services.ts'
 import type { ReturnTargets } from '../../http/return-to.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -11,9 +13,10 @@ import { createSignInMethods } from '../sign-in/ways-in.ts'
  * that the user can remove those of strangers. If there are none, the browser goes on at once.
  */
 export const createWaysIn = (
-  deps: OfferedWays & ReturnTargets & Pick<Services, 'oauth' | 'pages' | 'sessions' | 'users'>,
+  deps: OfferedWays & ReturnTargets & Pick<ScreenServices, 'oauth' | 'layout' | 'iconOf' | 'sessions' | 'users'>,
 ) => {
-  const { passkeys, pages } = deps
+  const { passkeys, layout } = deps
+  const otherWaysInPage = createOtherWaysInPage(layout)
   const signInMethods = createSignInMethods(deps)
 
   return {
@@ -23,7 +26,7 @@ export const createWaysIn = (
       const own = passkeys.isOn ? await passkeys.list(session.userId) : []
       if (linked.length === 0 && own.length === 0) return redirect(returnTo)
       const shown = own.map(({ createdAtMs: addedAtMs, ...passkey }) => ({ ...passkey, addedAtMs }))
-      return page(200, pages.otherWaysIn({ csrfToken: context.csrfToken, returnTo, linked, passkeys: shown }))
+      return page(200, otherWaysInPage({ csrfToken: context.csrfToken, returnTo, linked, passkeys: shown }))
     },
   }
 }

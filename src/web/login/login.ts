@@ -1,7 +1,7 @@
+import { createLoginPage, type LoginView } from './login-page.ts'
 import type { OfferedWays, Services } from '../../http/services.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
-import type { LoginView } from '../../pages/login/login-page.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
@@ -32,7 +32,8 @@ export const createLogin = (
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, pages, passwords, providers } = deps
+  const { redirectSignedIn, users, layout, passwords, providers } = deps
+  const loginPage = createLoginPage(layout)
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
 
@@ -64,12 +65,12 @@ export const createLogin = (
       redirectSignedIn(
         context,
         (returnTo) =>
-          straightOn(context, returnTo) ?? page(200, pages.login(view(context, returnTo, carriedEmail(context)))),
+          straightOn(context, returnTo) ?? page(200, loginPage(view(context, returnTo, carriedEmail(context)))),
       ),
 
     showAgain(context: RequestContext, refusal: Refusal): string {
       const email = context.form.get('email') ?? ''
-      return pages.login({ ...view(context, requestedReturnTo(context, deps), email), notice: undefined, ...refusal })
+      return loginPage({ ...view(context, requestedReturnTo(context, deps), email), notice: undefined, ...refusal })
     },
 
     async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {

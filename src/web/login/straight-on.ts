@@ -1,5 +1,5 @@
-import type { ProviderView } from '../../pages/site/providers.ts'
-import type { Services, OfferedWays } from '../../http/services.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { ProviderView, OfferedWays } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { countProviderFailure } from '../../http/request-metrics.ts'
 import type { HttpResponse } from '../../http/response.ts'
@@ -20,14 +20,14 @@ const WINDOW_SECONDS = 60
 export const createStraightOn = (
   deps: OfferedWays &
     Pick<
-      Services,
+      ScreenServices,
       | 'cookieWriter'
       | 'findCurrentSession'
       | 'homeUrl'
       | 'limits'
       | 'log'
       | 'oauth'
-      | 'pages'
+      | 'layout'
       | 'requestMetrics'
       | 'signup'
     >,

@@ -1,5 +1,6 @@
-import type { LogoutView } from '../../pages/logout/logout-page.ts'
-import type { Services, OfferedWays } from '../../http/services.ts'
+import { createLogoutPage, type LogoutView } from './logout-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { OfferedWays } from '../../http/services.ts'
 import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { prefersJson } from '../../http/negotiation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -13,8 +14,12 @@ import { stayAtLogin } from '../sign-in/offered-ways.ts'
 export const createLogout = (
   deps: OfferedWays &
     ReturnTargets &
-    Pick<Services, 'accountLog' | 'cookieWriter' | 'findCurrentSession' | 'pages' | 'pendingSignIns' | 'sessions'>,
+    Pick<
+      ScreenServices,
+      'accountLog' | 'cookieWriter' | 'findCurrentSession' | 'layout' | 'pendingSignIns' | 'sessions'
+    >,
 ) => {
+  const logoutPage = createLogoutPage(deps.layout)
   const view = async (context: RequestContext): Promise<LogoutView> => {
     const returnTo = returnToParameter(requestedReturnTo(context, deps), deps)
     const session = await deps.findCurrentSession(context)
@@ -22,7 +27,7 @@ export const createLogout = (
   }
 
   return {
-    show: async (context: RequestContext): Promise<HttpResponse> => page(200, deps.pages.logout(await view(context))),
+    show: async (context: RequestContext): Promise<HttpResponse> => page(200, logoutPage(await view(context))),
 
     /**
      * Shows the button again. If another tab has logged out since, it shows the page that says so. Cookies that came
@@ -30,7 +35,7 @@ export const createLogout = (
      */
     async showAgain(context: RequestContext, { problem }: Refusal): Promise<string> {
       const shown = await view(context)
-      return deps.pages.logout({ ...shown, signedIn: shown.signedIn || context.cookies.repeated.length > 0, problem })
+      return logoutPage({ ...shown, signedIn: shown.signedIn || context.cookies.repeated.length > 0, problem })
     },
 
     async act(context: RequestContext): Promise<HttpResponse> {

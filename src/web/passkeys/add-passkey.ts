@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { deviceName } from '../../pages/site/device.ts'
+import { deviceName } from '../site/device.ts'
 import type { CheckedRegistration } from '../../passkeys/passkeys.ts'
 import { emailOfLink } from '../../links/link.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'

@@ -1,4 +1,5 @@
-import type { Services, SessionServices } from '../../http/services.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { SessionServices } from '../../http/services.ts'
 import { readReturnTo, type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { LimitedCheck, PasskeyProof } from '../../passkeys/passkeys.ts'
@@ -17,7 +18,7 @@ import { LOGIN_OPTIONS, LOGIN } from './documentation.ts'
 export const createPasskeyLogin = (
   deps: SessionServices &
     ReturnTargets &
-    Pick<Services, 'accountLog' | 'findCurrentSession' | 'pages' | 'passkeys' | 'recovery' | 'requestMetrics'>,
+    Pick<ScreenServices, 'accountLog' | 'findCurrentSession' | 'layout' | 'passkeys' | 'recovery' | 'requestMetrics'>,
 ) => {
   const { passkeys, accountLog, limits, knownBrowsers, findCurrentSession, requestMetrics } = deps
 

@@ -1,3 +1,4 @@
+import { createLinkAccountPage } from './link-account-page.ts'
 import { emailProblem, signInProblem } from '../../oauth/errors.ts'
 import type { ExistingAccount, LinkRequest } from '../../oauth/oauth.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -32,7 +33,8 @@ export interface ProofPage {
  * attacker who had registered the address first would share the account with its owner.
  */
 export const createProofPage = (deps: ProviderServices): ProofPage => {
-  const { provider, oauth, pages, providers, cookieWriter } = deps
+  const { provider, oauth, layout, providers, cookieWriter } = deps
+  const linkAccountPage = createLinkAccountPage(layout)
 
   const provingProviders = (account: ExistingAccount) =>
     providers.filter(({ name }) => account.providers.includes(name))
@@ -72,7 +74,7 @@ export const createProofPage = (deps: ProviderServices): ProofPage => {
     // The cookie is set again, so that it lasts as long as the page can be used.
     context.setCookies([cookieWriter.oauth(browserSecret)])
     stayAtLogin(deps, context)
-    return pages.linkAccount({
+    return linkAccountPage({
       csrfToken: context.csrfToken,
       returnTo: returnToParameter(request.returnTo, deps),
       provider,

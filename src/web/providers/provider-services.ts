@@ -1,6 +1,5 @@
-import type { OfferedWays, Services } from '../../http/services.ts'
+import type { OfferedWays, Services, ProviderView } from '../../http/services.ts'
 import { signInProblem } from '../../oauth/errors.ts'
-import type { ProviderView } from '../../pages/site/providers.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { ShowAgain } from '../../http/route.ts'
 import type { RequestContext } from '../../http/request-context.ts'

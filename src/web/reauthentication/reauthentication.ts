@@ -1,7 +1,12 @@
-import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import {
+  createStepUpImpossiblePage,
+  createReauthenticationPage,
+  type ReauthenticationView,
+} from './reauthentication-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { OfferedWays, SessionServices } from '../../http/services.ts'
 import { type ReturnTargets, withReturnTo } from '../../http/return-to.ts'
 import { monotonicClock } from '../../lib/time.ts'
-import type { ReauthenticationView } from '../../pages/account/reauthentication-page.ts'
 import { hasFactor } from '../../sign-in/asked-factor.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -24,9 +29,11 @@ export const createReauthentication = (
   deps: SessionServices &
     OfferedWays &
     ReturnTargets &
-    Pick<Services, 'finishRefresh' | 'oauth' | 'pages' | 'secondFactors' | 'users'>,
+    Pick<ScreenServices, 'finishRefresh' | 'oauth' | 'layout' | 'iconOf' | 'secondFactors' | 'users'>,
 ) => {
-  const { sessions, secondFactors, passkeys, pages } = deps
+  const { sessions, secondFactors, passkeys, layout } = deps
+  const stepUpImpossiblePage = createStepUpImpossiblePage(layout)
+  const reauthenticationPage = createReauthenticationPage(layout)
   const signInMethods = createSignInMethods(deps)
   const countReturn = createRedirectLoops(monotonicClock)
 
@@ -82,11 +89,11 @@ export const createReauthentication = (
 
   /** Answers 403 if no user can prove more than a password or a provider. */
   const requirePossible = ({ acr }: StepUp): HttpResponse | undefined =>
-    acr === 'mfa' && !secondFactors.acceptsCodes && !passkeys.isOn ? page(403, pages.stepUpImpossible()) : undefined
+    acr === 'mfa' && !secondFactors.acceptsCodes && !passkeys.isOn ? page(403, stepUpImpossiblePage()) : undefined
 
   return {
     showAgain: async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession): Promise<string> =>
-      pages.reauthentication({
+      reauthenticationPage({
         ...(await view(context, session, readStepUp(context, deps))),
         ...refusal,
         // A code that was refused is of no further use.
@@ -98,7 +105,7 @@ export const createReauthentication = (
       const impossible = requirePossible(stepUp)
       if (impossible) return impossible
       const wayOn = await findWayOn(session, stepUp)
-      if (wayOn === undefined) return page(200, pages.reauthentication(await view(context, session, stepUp)))
+      if (wayOn === undefined) return page(200, reauthenticationPage(await view(context, session, stepUp)))
       if (wayOn === stepUp.returnTo) await renewToken(context)
       return redirect(wayOn)
     },

@@ -1,6 +1,6 @@
+import { createFirstFactorPage, type FirstFactorView } from './first-factor-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
 import { readReturnTo, type ReturnTargets, withReturnTo } from '../../http/return-to.ts'
-import type { FirstFactorView } from '../../pages/pages.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { ACCOUNT_PATH, firstFactorPath } from '../../http/step-up.ts'
@@ -18,9 +18,11 @@ const bringsToken = ({ form, query }: RequestContext): boolean =>
  * second factor or passkey. The link works only in the browser that asked for it.
  */
 export const createFirstFactorLink = (
-  deps: ReturnTargets & Pick<Services, 'cookieWriter' | 'findCurrentSession' | 'pages' | 'pendingSignIns' | 'recovery'>,
+  deps: ReturnTargets &
+    Pick<ScreenServices, 'cookieWriter' | 'findCurrentSession' | 'layout' | 'pendingSignIns' | 'recovery'>,
 ) => {
-  const { recovery, pages, findCurrentSession, pendingSignIns } = deps
+  const { recovery, layout, findCurrentSession, pendingSignIns } = deps
+  const firstFactorPage = createFirstFactorPage(layout)
   const { firstFactor } = recovery
 
   const targetOf = (context: RequestContext): string => readReturnTo(context, deps, ACCOUNT_PATH)
@@ -37,7 +39,7 @@ export const createFirstFactorLink = (
     context: RequestContext,
     view: Omit<FirstFactorView, 'csrfToken'>,
     problem?: Refusal['problem'],
-  ): string => pages.firstFactor({ csrfToken: context.csrfToken, ...view, problem })
+  ): string => firstFactorPage({ csrfToken: context.csrfToken, ...view, problem })
 
   const pageOfLink = (context: RequestContext, { link, token }: NamedLink): HttpResponse =>
     isAskingBrowser(context, link)

@@ -1,8 +1,10 @@
+import { createSecondFactorPage, type SecondFactorView } from './second-factor-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
 import { authenticatedBy } from '../../sign-in/amr.ts'
-import type { Services, SessionServices } from '../../http/services.ts'
+import type { SessionServices } from '../../http/services.ts'
 import { readReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { SecondFactorView, SetUpView } from '../../pages/sign-in-code/second-factor-page.ts'
+import type { SetUpView } from '../sign-in/set-up-steps.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import { type AuthenticatedSession, currentTimeMs, type SignInGrant } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
@@ -20,9 +22,10 @@ import type { Clock } from '../../lib/time.ts'
  * them to a file.
  */
 export const createSecondFactorHandlers = (
-  deps: SessionServices & ReturnTargets & Pick<Services, 'clock' | 'pages' | 'recovery' | 'secondFactors'>,
+  deps: SessionServices & ReturnTargets & Pick<ScreenServices, 'clock' | 'layout' | 'recovery' | 'secondFactors'>,
 ) => {
-  const { secondFactors, sessions, pages, clock } = deps
+  const { secondFactors, sessions, layout, clock } = deps
+  const secondFactorPage = createSecondFactorPage(layout)
   const returnToOf = (context: RequestContext) => readReturnTo(context, deps, undefined)
   const { show: showCodes, download } = createRecoveryCodesView(deps)
 
@@ -112,7 +115,7 @@ export const createSecondFactorHandlers = (
 
   return {
     showAgain: async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession): Promise<string> =>
-      pages.secondFactor(await view(context, session, refusal)),
+      secondFactorPage(await view(context, session, refusal)),
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const shown = await showCodes(context, session)
@@ -120,7 +123,7 @@ export const createSecondFactorHandlers = (
       await requireFactors(session.userId)
       await sessions.requireRecentAuthentication(session)
       await requireFirstSetUp(deps, context, session.userId)
-      return page(200, pages.secondFactor(await view(context, session)))
+      return page(200, secondFactorPage(await view(context, session)))
     },
 
     async act(context: RequestContext, session: AuthenticatedSession, attempt: FormAttempt): Promise<HttpResponse> {

@@ -1,5 +1,6 @@
+import type { ScreenServices } from '../site/frame.ts'
 import { authenticatedBy, type SecondProof } from '../../sign-in/amr.ts'
-import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import type { OfferedWays, SessionServices } from '../../http/services.ts'
 import type { ReturnTargets } from '../../http/return-to.ts'
 import { signInProblem } from '../../oauth/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
@@ -32,8 +33,8 @@ export const createCodeEnd = (
     OfferedWays &
     ReturnTargets &
     Pick<
-      Services,
-      'accountLog' | 'findCurrentSession' | 'log' | 'oauth' | 'pages' | 'pendingSignIns' | 'secondFactors' | 'signup'
+      ScreenServices,
+      'accountLog' | 'findCurrentSession' | 'log' | 'oauth' | 'layout' | 'pendingSignIns' | 'secondFactors' | 'signup'
     >,
 ) => {
   const { oauth, accountLog, knownBrowsers, pendingSignIns, providers, secondFactors } = deps

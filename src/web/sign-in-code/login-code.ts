@@ -1,4 +1,6 @@
-import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { createLoginCodePage } from './code-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { OfferedWays, SessionServices } from '../../http/services.ts'
 import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
@@ -25,12 +27,12 @@ export const createLoginCode = (
     OfferedWays &
     ReturnTargets &
     Pick<
-      Services,
+      ScreenServices,
       | 'accountLog'
       | 'findCurrentSession'
       | 'log'
       | 'oauth'
-      | 'pages'
+      | 'layout'
       | 'pendingSignIns'
       | 'requestMetrics'
       | 'secondFactorMode'
@@ -39,7 +41,8 @@ export const createLoginCode = (
       | 'users'
     >,
 ) => {
-  const { pages, users, providers, knownBrowsers } = deps
+  const { layout, users, providers, knownBrowsers } = deps
+  const loginCodePage = createLoginCodePage(layout)
   const end = createCodeEnd(deps)
 
   const render = async (
@@ -52,7 +55,7 @@ export const createLoginCode = (
     stayAtLogin(deps, context)
     const user = await users.find(pending.userId)
     const { connect } = pending
-    return pages.loginCode({
+    return loginCodePage({
       csrfToken: context.csrfToken,
       returnTo: returnToParameter(returnToAfter(deps, context, pending), deps),
       email: user?.email ?? '',

@@ -1,4 +1,6 @@
-import type { OfferedWays, Services, SessionServices } from '../../http/services.ts'
+import { createLoginEnrolPage } from './code-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { OfferedWays, SessionServices } from '../../http/services.ts'
 import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
@@ -25,9 +27,9 @@ export const createLoginEnrol = (
     OfferedWays &
     ReturnTargets &
     Pick<
-      Services,
+      ScreenServices,
       | 'accountLog'
-      | 'pages'
+      | 'layout'
       | 'pendingSignIns'
       | 'recovery'
       | 'requestMetrics'
@@ -36,7 +38,8 @@ export const createLoginEnrol = (
       | 'users'
     >,
 ) => {
-  const { pages, users, secondFactors, accountLog } = deps
+  const { layout, users, secondFactors, accountLog } = deps
+  const loginEnrolPage = createLoginEnrolPage(layout)
 
   const offerSetUp = async ({ form }: RequestContext, { id, userId }: PendingSignIn, email: string) => {
     const owner = { userId, boundTo: id }
@@ -52,7 +55,7 @@ export const createLoginEnrol = (
     // "Log in as someone else" must not lead straight back here.
     stayAtLogin(deps, context)
     const email = (await users.find(pending.userId))?.email ?? ''
-    return pages.loginEnrol({
+    return loginEnrolPage({
       csrfToken: context.csrfToken,
       returnTo: returnToParameter(returnToAfter(deps, context, pending), deps),
       email,

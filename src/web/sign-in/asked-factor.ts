@@ -1,9 +1,15 @@
-import type { AskedFactorView } from '../../pages/links/asked-factor.ts'
 import { type AskedFactor, factorMissing, type ProvedFactor, canProve } from '../../sign-in/asked-factor.ts'
 import type { Services } from '../../http/services.ts'
 import { enteredCode } from './codes.ts'
 import type { Fields } from '../../http/body/form.ts'
 import type { RequestContext } from '../../http/request-context.ts'
+
+export interface AskedFactorView {
+  /** The app of the account gives these codes. */
+  codes: boolean
+  recoveryCodes: boolean
+  passkeys: boolean
+}
 
 /**
  * Handles the second factor on the page of a link. A link proves the mail of an account, and an email never switches a

@@ -1,3 +1,5 @@
+import { createCheckMailPage } from './check-mail-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
 import { hashToken, type Link } from '../../links/link.ts'
 import { newToken } from '../../http/cookies.ts'
 import type { Services } from '../../http/services.ts'
@@ -61,7 +63,7 @@ export const askingBrowserOf = (
  * account exists.
  */
 export const askToProveEmail = async (
-  deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'limits' | 'pages' | 'recovery'>,
+  deps: Pick<ScreenServices, 'cookieWriter' | 'homeUrl' | 'limits' | 'layout' | 'recovery'>,
   context: RequestContext,
   { grant, facts, ...session }: NewSession,
 ): Promise<HttpResponse | undefined> => {
@@ -75,5 +77,5 @@ export const askToProveEmail = async (
     verification.sendAgain(user.id, askingBrowserOf(deps, context, returnTo)),
   )
   const view = { email: user.email, after: 'login' as const, returnTo: returnToParameter(returnTo, deps) }
-  return page(200, deps.pages.checkMail(view))
+  return page(200, createCheckMailPage(deps.layout)(view))
 }

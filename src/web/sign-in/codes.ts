@@ -1,4 +1,4 @@
-import type { TakenCodes } from '../../pages/site/code-field.ts'
+import type { TakenCodes } from '../site/code-field.ts'
 import type { AccountFactors, CodePlace } from '../../second-factor/second-factors.ts'
 import type { Fields } from '../../http/body/form.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'

@@ -1,3 +1,4 @@
+import type { ScreenServices } from '../site/frame.ts'
 import type { Services, SessionServices } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
@@ -13,10 +14,10 @@ import { factorsOf, goOnAt, type NextPage } from './pending.ts'
 /** The end of every way to sign in needs these services. */
 export type SignInServices = SessionServices &
   Pick<
-    Services,
+    ScreenServices,
     | 'homeUrl'
     | 'oauth'
-    | 'pages'
+    | 'layout'
     | 'pendingSignIns'
     | 'recovery'
     | 'requestMetrics'

@@ -1,5 +1,4 @@
-import type { ProviderView } from '../../pages/site/providers.ts'
-import type { Services } from '../../http/services.ts'
+import type { ProviderView, Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
 /** This is the value of the cookie by which the login page is shown, and does not go straight on. */

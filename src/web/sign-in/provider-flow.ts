@@ -1,8 +1,8 @@
-import type { OfferedWays, Services } from '../../http/services.ts'
+import { createProviderProblemPage, type ProviderProblemView } from './provider-problem-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import type { OfferedWays, Services, ProviderView } from '../../http/services.ts'
 import { AppError } from '../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem } from '../../oauth/errors.ts'
-import type { ProviderProblemView } from '../../pages/providers/provider-problem-page.ts'
-import type { ProviderView } from '../../pages/site/providers.ts'
 import { statusOf } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
@@ -32,7 +32,8 @@ export interface RetryParams {
  * what to do next. The cause never appears on the page: it can repeat what the provider said.
  */
 export const orProblemPage = async (
-  deps: OfferedWays & Pick<Services, 'cookieWriter' | 'findCurrentSession' | 'homeUrl' | 'log' | 'pages' | 'signup'>,
+  deps: OfferedWays &
+    Pick<ScreenServices, 'cookieWriter' | 'findCurrentSession' | 'homeUrl' | 'log' | 'layout' | 'signup'>,
   context: RequestContext,
   retryParams: RetryParams,
   action: () => Promise<HttpResponse>,
@@ -52,13 +53,14 @@ export const orProblemPage = async (
 }
 
 const problemPage = async (
-  deps: Pick<Services, 'findCurrentSession' | 'homeUrl' | 'pages' | 'passwords' | 'providers' | 'signup'>,
+  deps: Pick<ScreenServices, 'findCurrentSession' | 'homeUrl' | 'layout' | 'passwords' | 'providers' | 'signup'>,
   context: RequestContext,
   { provider, returnTo, intent, acr, entry, linkRequest }: RetryParams,
   error: AppError,
   problem: SignInProblem,
 ): Promise<HttpResponse> => {
-  const { pages, findCurrentSession } = deps
+  const { layout, findCurrentSession } = deps
+  const providerProblemPage = createProviderProblemPage(layout)
   const signedIn = (await findCurrentSession(context)) !== undefined
   // A user who presses "back" after the sign-in comes here again, and is signed in already.
   if (problem === 'used' && signedIn) return redirect(intent === 'confirm' ? confirmationPath(returnTo, acr) : returnTo)
@@ -81,7 +83,7 @@ const problemPage = async (
     requestId: context.requestId,
     retryAfterSeconds,
   }
-  return page(statusOf(error.code), pages.providerProblem(view), retryAfterSeconds)
+  return page(statusOf(error.code), providerProblemPage(view), retryAfterSeconds)
 }
 
 /** Names the page of confirmation, which goes on at once if the user has confirmed already. */

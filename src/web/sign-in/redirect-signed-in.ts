@@ -1,7 +1,8 @@
+import { createRedirectLoopPage } from './redirect-loop-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
 import { type Awaitable, after } from '../../lib/awaitable.ts'
 import { monotonicClock } from '../../lib/time.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { createRedirectLoops } from './redirect-loops.ts'
@@ -16,20 +17,23 @@ export type RedirectSignedIn = (
   show: (returnTo: string) => Awaitable<HttpResponse>,
 ) => Awaitable<HttpResponse>
 
-type RedirectSignedInDeps = Pick<Services, 'findCurrentSession' | 'baseUrl' | 'homeUrl' | 'log' | 'pages' | 'clock'>
+type RedirectSignedInDeps = Pick<
+  ScreenServices,
+  'findCurrentSession' | 'baseUrl' | 'homeUrl' | 'log' | 'layout' | 'clock'
+>
 
 export const createRedirectSignedIn = ({
   findCurrentSession,
   baseUrl,
   homeUrl,
   log,
-  pages,
+  layout,
   clock,
 }: RedirectSignedInDeps): RedirectSignedIn => {
   const countReturn = createRedirectLoops(monotonicClock)
 
   const explain = ({ requestId }: RequestContext, { email }: AuthenticatedSession, returnTo: string): HttpResponse =>
-    page(409, pages.redirectLoop({ email, returnTo, issuer: baseUrl, nowMs: clock.now(), requestId }))
+    page(409, createRedirectLoopPage(layout)({ email, returnTo, issuer: baseUrl, nowMs: clock.now(), requestId }))
 
   const report = (context: RequestContext, { sessionId, userId }: AuthenticatedSession, returnTo: string): void =>
     log.warn(

@@ -1,3 +1,5 @@
+import { createRecoveryCodesPage, createRecoveryCodesFile } from '../sign-in/recovery-codes-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { Services } from '../../http/services.ts'
@@ -34,9 +36,9 @@ export const showRecoveryCodes = async (
 export const createRecoveryCodesView = ({
   secondFactors,
   cookieWriter,
-  pages,
+  layout,
   ...targets
-}: Pick<Services, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'pages' | 'secondFactors'>) => ({
+}: Pick<ScreenServices, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'layout' | 'secondFactors'>) => ({
   /** Shows the codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
   async show(context: RequestContext, { userId, email }: AuthenticatedSession): Promise<HttpResponse | undefined> {
     const sealed = context.cookies.single.codes
@@ -45,7 +47,10 @@ export const createRecoveryCodesView = ({
     if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
     const done = OCCASIONS.find((what) => isDone(context, what, userId))
     const returnTo = readReturnTo(context, targets, done ? accountPathAfter(done) : ACCOUNT_PATH)
-    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }))
+    return page(
+      200,
+      createRecoveryCodesPage(layout)({ csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }),
+    )
   },
 
   /** Makes a file of the codes that the page has just shown. The file holds only what svc has sealed for this user. */
@@ -59,7 +64,7 @@ export const createRecoveryCodesView = ({
     return {
       status: 200,
       contentType: 'text/plain; charset=utf-8',
-      body: pages.recoveryCodesFile({ email, codes }),
+      body: createRecoveryCodesFile(layout)({ email, codes }),
       headers: ['content-disposition', 'attachment; filename="recovery-codes.txt"'],
     }
   },

@@ -1,20 +1,29 @@
+import type { ScreenServices } from '../site/frame.ts'
 import { presetOf } from '../../oauth/providers/presets.ts'
-import type { SignInView } from '../../pages/account/account-view.ts'
-import type { ProviderView } from '../../pages/site/providers.ts'
+import type { LinkedView } from '../site/providers.ts'
+import type { ProviderView, Services } from '../../http/services.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { ProviderProfile } from '../../oauth/oauth.ts'
 import { withReturnTo } from '../../http/return-to.ts'
-import type { Services } from '../../http/services.ts'
+
+export interface SignInView {
+  /** It is undefined if the service accepts no passwords. */
+  hasPassword: boolean | undefined
+  /** This tells whether the session began recently enough for changes that could lock the user out. */
+  isRecentlyAuthenticated: boolean
+  linked: readonly LinkedView[]
+  linkable: readonly ProviderView[]
+}
 
 /** Finds the ways in which a user can sign in: with a password, and with connected providers. */
 export const createSignInMethods = ({
   users,
   oauth,
   sessions,
-  pages,
+  iconOf,
   passwords,
   providers,
-}: Pick<Services, 'oauth' | 'pages' | 'passwords' | 'providers' | 'sessions' | 'users'>) => {
+}: Pick<ScreenServices, 'oauth' | 'iconOf' | 'passwords' | 'providers' | 'sessions' | 'users'>) => {
   const findMethods = async (userId: string) => {
     const hasPassword = await users.hasPassword(userId)
     return { hasPassword, linked: await oauth.listIdentities(userId, hasPassword) }
@@ -22,7 +31,7 @@ export const createSignInMethods = ({
 
   /** A provider may still be connected to an account after it was removed from the settings. */
   const providerView = (name: string): ProviderView =>
-    providers.find((it) => it.name === name) ?? { name, label: presetOf(name).label, iconUrl: pages.iconOf(name) }
+    providers.find((it) => it.name === name) ?? { name, label: presetOf(name).label, iconUrl: iconOf(name) }
 
   return {
     /** The result is undefined if the password is the only way: then the page has no such section. */

@@ -1,5 +1,6 @@
+import { createCheckMailPage } from '../sign-in/check-mail-page.ts'
+import { createSignupPage, type SignupView } from './signup-page.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
-import type { SignupView } from '../../pages/signup/signup-page.ts'
 import { emailTaken } from '../../accounts/fields.ts'
 import type { AskingBrowser } from '../../links/verification.ts'
 import type { AlsoInsert } from '../../accounts/accounts.ts'
@@ -34,7 +35,9 @@ export const createSignup = (
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, pages, requestMetrics, usernames, providers, emailDomains } = deps
+  const { redirectSignedIn, users, layout, requestMetrics, usernames, providers, emailDomains } = deps
+  const signupPage = createSignupPage(layout)
+  const checkMailPage = createCheckMailPage(layout)
   const { verification, pendingSignups } = deps.recovery
   const ways = signupWays(deps)
 
@@ -52,7 +55,7 @@ export const createSignup = (
   const showEmpty = (context: RequestContext, returnTo: string, status: number): HttpResponse =>
     page(
       status,
-      pages.signup(view(context, returnTo, { email: carriedEmail(context), username: usernames ? '' : undefined })),
+      signupPage(view(context, returnTo, { email: carriedEmail(context), username: usernames ? '' : undefined })),
     )
 
   /** The email is looked up later: nothing here may depend on whether it is taken, and neither may the log line. */
@@ -63,7 +66,7 @@ export const createSignup = (
   ): Promise<HttpResponse> => {
     await pendingSignups.ask(await users.checkSignup(typed, context), browser)
     const view = { email: typed.email.trim(), after: 'signup' as const, returnTo: returnToParameter(returnTo, deps) }
-    return page(200, pages.checkMail(view))
+    return page(200, checkMailPage(view))
   }
 
   const createAccount = async (
@@ -88,7 +91,7 @@ export const createSignup = (
 
   return {
     showAgain: (context: RequestContext, refusal: Refusal): string =>
-      pages.signup({ ...view(context, requestedReturnTo(context, deps), readTyped(context)), ...refusal }),
+      signupPage({ ...view(context, requestedReturnTo(context, deps), readTyped(context)), ...refusal }),
 
     show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo, ways.isOpen ? 200 : 403)),

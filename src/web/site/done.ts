@@ -1,4 +1,4 @@
-import type { AccountDone } from '../../pages/pages.ts'
+import type { AccountDone } from './account-done.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { withReturnTo } from '../../http/return-to.ts'

@@ -1,5 +1,5 @@
 import { loginAudience } from '../../lib/audience.ts'
-import { createSessionScript } from '../../pages/site/session-script.ts'
+import { createSessionScript } from './session-source.ts'
 import type { Services } from '../../http/services.ts'
 import { etagOf } from '../../http/negotiation.ts'
 import type { HttpResponse } from '../../http/response.ts'

@@ -1,4 +1,5 @@
-import type { Services } from '../../http/services.ts'
+import { createWelcomePage } from './welcome-page.ts'
+import type { ScreenServices } from '../site/frame.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { signupWays } from '../sign-in/offered-ways.ts'
@@ -8,16 +9,17 @@ import { signupWays } from '../sign-in/offered-ways.ts'
  * reaches svc. A user who has just signed up is told what to do next; for anyone else the page is a 404 all the same.
  */
 export const createWelcome = (
-  deps: Pick<Services, 'baseUrl' | 'findCurrentSession' | 'pages' | 'passwords' | 'providers' | 'signup'>,
+  deps: Pick<ScreenServices, 'baseUrl' | 'findCurrentSession' | 'layout' | 'passwords' | 'providers' | 'signup'>,
 ) => {
-  const { findCurrentSession, pages, baseUrl } = deps
+  const { findCurrentSession, layout, baseUrl } = deps
+  const welcomePage = createWelcomePage(layout)
   const { isOpen: signupOpen } = signupWays(deps)
 
   const show = async (context: RequestContext): Promise<HttpResponse> => {
     const session = await findCurrentSession(context)
     const host = context.headers.host ?? new URL(baseUrl).host
     const { requestId } = context
-    return page(session ? 200 : 404, pages.welcome({ email: session?.email, host, signupOpen, requestId }))
+    return page(session ? 200 : 404, welcomePage({ email: session?.email, host, signupOpen, requestId }))
   }
   return { show }
 }

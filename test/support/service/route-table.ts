@@ -1,8 +1,8 @@
 import { createCookieTable } from '../../../src/http/cookies.ts'
 import type { RouteDeps } from '../../../src/http/services.ts'
 import type { Route } from '../../../src/http/route.ts'
-import { application } from '../../../src/web/routes.ts'
-import { createFrame } from '../../../src/pages/site/frame.ts'
+import { createApplication } from '../../../src/web/routes.ts'
+import { createFrame } from '../../../src/web/site/frame.ts'
 
 const frame = createFrame({ appName: 'Any', logoUrl: undefined, accentColor: '#0f6b5c' })
 
@@ -14,14 +14,13 @@ export const routeTable = (provider: string): Route[] => {
   const providers = [{ name: provider, label: provider, iconUrl: undefined }]
   const baseUrl = 'http://localhost'
   const cookieTable = createCookieTable({ baseUrl, cookiePrefix: false })
-  return application.createRoutes({
+  return createApplication(frame).createRoutes({
     frame,
     providers,
     baseUrl,
     cookieTable,
     recovery: {},
     loadDirectory: async () => ({}),
-    loadPages: async () => ({}),
     oauth: {},
     audiences: [],
     usernames: true,

@@ -1,0 +1,30 @@
+import type { DeadLinkError } from '../links/link.ts'
+
+export interface ErrorView {
+  status: number
+  /** This message is shown. */
+  message: string
+  requestId: string
+  retryAfterSeconds: number | undefined
+  /** This is the `return_to` of a form that was refused because it was too old: the page then offers to start again. */
+  returnTo?: string | undefined
+}
+
+/** A form was sent after the user was logged out. */
+export interface NotSentView {
+  /** The form was sent there, or its user goes on there after a login. */
+  returnTo: string
+  requestId: string
+}
+
+export type DeadLinkView = Pick<DeadLinkError, 'purpose' | 'state'>
+
+/** The kernel answers with these pages, which `web/site/` makes. They are ready when the service listens. */
+export interface Frame {
+  /** Makes the `Content-Security-Policy` header of a page that may have been opened on these hosts. */
+  contentSecurityPolicy: (hosts: readonly string[]) => string
+  error(view: ErrorView): string
+  deadLink(view: DeadLinkView): string
+  notSent(view: NotSentView): string
+  wasLoggedOut(view: NotSentView): string
+}

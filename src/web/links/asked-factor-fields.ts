@@ -1,0 +1,126 @@
+import type { AskedFactorView } from '../sign-in/asked-factor.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
+import type { FieldProblem } from '../../http/form-view.ts'
+import { csrfInput } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import { passkeyButton } from '../site/passkey-button.ts'
+import { passkeyTexts } from '../site/passkey-texts.ts'
+import { type EntryLink, entryButtons, entryInputs, orLine, providerIcon, providerPath } from '../site/providers.ts'
+import type { ProviderView } from '../../http/services.ts'
+import { texts } from '../site/texts.ts'
+
+/** These are the errors in the form of a link. */
+export type LinkFormErrors = CodeErrors & { password?: FieldProblem | undefined }
+
+interface AskingForm {
+  csrfToken: string
+  factor?: AskedFactorView | undefined
+  errors: LinkFormErrors
+}
+
+/** Tells whether the page needs the script of passkeys. */
+export const usesPasskeys = (layout: Layout, { factor, providers }: Pick<EntryForm, 'factor' | 'providers'>): boolean =>
+  layout.passkeys && (providers !== undefined || (factor?.passkeys ?? false))
+
+const takesCode = ({ codes, recoveryCodes }: AskedFactorView): boolean => codes || recoveryCodes
+
+/** Finds the field of the form that is wrong, if one is. */
+export const wrongFieldOf = ({ errors }: Pick<AskingForm, 'errors'>): FieldProblem | undefined =>
+  errors.password ?? codeProblemOf(errors)
+
+const takenBy = ({ codes, recoveryCodes }: AskedFactorView): TakenCodes => {
+  if (codes) return recoveryCodes ? 'both' : 'codes'
+  return 'recovery_codes'
+}
+
+const askedCode = (factor: AskedFactorView, { errors }: AskingForm): HtmlFragment =>
+  codeEntry({ takes: takenBy(factor), errors, focused: !errors.password && Boolean(codeProblemOf(errors)) })
+
+/** Says what is wrong with a passkey, if no field stands above its button. */
+const passkeyProblem = ({ errors }: AskingForm): HtmlFragment | undefined => {
+  const problem = codeProblemOf(errors)
+  return typeof problem === 'string'
+    ? html`<p class="problem" role="alert" id="passkey-problem" tabindex="-1"${!errors.password && html` autofocus`}>${texts.fieldProblems[problem]}</p>`
+    : undefined
+}
+
+/**
+ * Makes the end of the form of a link: the second factor that it asks for, and its buttons. If there are passkeys and
+ * nothing else, their button is the single one.
+ */
+export const formEnd = (layout: Layout, form: AskingForm, buttons: HtmlFragment | undefined): HtmlFragment => {
+  const { factor, csrfToken } = form
+  if (!factor) return html`${buttons}`
+  const hasOthers = takesCode(factor)
+  const passkey =
+    layout.passkeys &&
+    factor.passkeys &&
+    passkeyButton({
+      kind: 'fill',
+      csrfToken,
+      hasOthers,
+      isMain: !hasOthers,
+      before: hasOthers && orLine(),
+      ...(!hasOthers && { label: askedFactorTexts.saveByPasskey }),
+    })
+  return html`<p class="about">${askedFactorTexts.about}</p>
+${hasOthers ? askedCode(factor, form) : passkeyProblem(form)}
+${hasOthers && buttons}
+${passkey}
+<p class="hint">${layout.support.text(askedFactorTexts.lost(layout.appName))}</p>`
+}
+
+type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }
+
+/**
+ * Makes the same for the page of a link if users have no passwords: one form has the buttons to add a passkey and of
+ * the providers, and the fields that it asks for.
+ */
+export const entryForm = (layout: Layout, form: EntryForm, entry: EntryLink) => {
+  const { csrfToken, factor, providers = [] } = form
+  const passkey = layout.passkeys && passkeyEntry(form, entry, providers.length > 0)
+  if (!factor) return html`${passkey}${entryButtons(form, entry)}`
+  if (!takesCode(factor)) {
+    return html`<p>${askedFactorTexts.passkeyAlone}</p>
+<a class="first" href="/auth/login">${texts.logIn}</a>`
+  }
+  return html`<form method="post" action="${entry.purpose === 'undo' ? '/auth/email/undo' : '/auth/password/reset'}" novalidate>
+${csrfInput(csrfToken)}${entryInputs(entry)}
+<p class="about">${askedFactorTexts.about}</p>
+${askedCode(factor, form)}
+${passkey}${
+  providers.length > 0 &&
+  html`<div class="providers">
+${providers.map(providerSubmit)}</div>`
+}
+<p class="hint">${layout.support.text(askedFactorTexts.lost(layout.appName))}</p>
+</form>`
+}
+
+/** The button adds a new passkey, which logs the user in at once. */
+const passkeyEntry = (
+  { csrfToken }: Pick<AskingForm, 'csrfToken'>,
+  link: EntryLink,
+  hasOthers: boolean,
+): HtmlFragment =>
+  html`${passkeyButton({
+    kind: 'add',
+    csrfToken,
+    label: passkeyTexts.addAndLogIn,
+    link,
+    isMain: true,
+    hasOthers,
+  })}${hasOthers && orLine()}`
+
+const providerSubmit = ({ name, label, iconUrl }: ProviderView): HtmlFragment =>
+  html`<button class="second" formaction="${providerPath(name)}">${providerIcon(label, iconUrl)}${texts.continueWith(label)}</button>
+`
+
+const askedFactorTexts = {
+  about: 'Your mail alone does not get into this account, so we ask for more:',
+  saveByPasskey: 'Use a passkey, and save',
+  /** This is shown if users have no passwords, and the account has no recovery codes. */
+  passkeyAlone: 'Your account has a passkey: log in with it. Then choose on your account page what else gets you in.',
+  lost: (appName: string): string => `Lost all of that? Ask whoever runs ${appName}.`,
+} as const

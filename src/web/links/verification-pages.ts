@@ -1,0 +1,186 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { FieldProblem, FormView } from '../../http/form-view.ts'
+import { chosenPassword, chosenUsername, csrfInput, field, formProblem, ownerInput, tokenInput } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limited.ts'
+import { entryHref } from '../site/providers.ts'
+import { texts } from '../site/texts.ts'
+import { verificationTexts as own } from './verification-texts.ts'
+
+/** This page says that an earlier confirmation has done everything. */
+export const createEmailConfirmedPage =
+  (layout: Layout) =>
+  ({ email }: { email: string }): string =>
+    layout.panel({
+      title: own.confirmed,
+      body: html`<p><b>${email}</b>. ${own.confirmedAbout}</p>
+<div class="steps">
+<a class="first" href="/auth/account">${texts.account}</a>
+<a class="second" href="${layout.homeUrl}">${texts.home(layout.appName)}</a>
+</div>`,
+    })
+
+/** This page says that the address of a signup got an account before the link was followed. */
+export const createEmailTakenPage =
+  (layout: Layout) =>
+  ({ email }: { email: string }): string =>
+    layout.panel({
+      title: own.taken,
+      body: html`<p>${own.takenAbout} <b>${email}</b>. ${own.takenAdvice}</p>
+<div class="steps">
+<a class="first" href="${entryHref('/auth/login', undefined, email)}">${texts.logIn}</a>
+<a class="second" href="${entryHref('/auth/password/forgot', undefined, email)}">${own.forgot}</a>
+</div>`,
+    })
+
+const hiddenInputs = ({ csrfToken, token }: ConfirmEmailView): HtmlFragment =>
+  html`${csrfInput(csrfToken)}${tokenInput(token)}`
+
+const leaves = ({ otherEmail }: ConfirmEmailView): HtmlFragment | undefined =>
+  otherEmail === undefined ? undefined : html`<p>${own.leaves} <b>${otherEmail}</b>.</p>`
+
+/** A press is enough in the browser that asked for the link. */
+export const createConfirmEmailPage =
+  (layout: Layout) =>
+  (view: ConfirmEmailView): string =>
+    layout.panel({
+      title: own.confirm,
+      body: html`<p>${own.confirmAbout} <b>${view.email}</b></p>
+${leaves(view)}
+<form method="post" action="/auth/email/verify">
+${hiddenInputs(view)}
+<button class="first">${own.confirmButton}</button>
+</form>`,
+    })
+
+const passwordForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
+  html`<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+${ownerInput(view.email)}
+${field({
+  name: 'password',
+  label: texts.password,
+  type: 'password',
+  autocomplete: 'current-password',
+  problem: view.errors.password,
+  focused: Boolean(view.errors.password),
+})}
+<button class="${passwordButtonClass(layout, view.problem)}">${own.proveButton}</button>
+</form>`
+
+const newPasswordField = (
+  name: 'password' | 'new_password',
+  problem: FieldProblem | undefined,
+  { passwordMinLength }: Layout,
+): HtmlFragment =>
+  chosenPassword({
+    name,
+    problem,
+    focused: Boolean(problem),
+    minLength: passwordMinLength,
+  })
+
+const reclaimForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
+  html`<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+<div>
+<p>${own.reclaimAbout}</p>
+<ul class="ends">
+${own.reclaimEnds.map(
+  (consequence) => html`<li>${consequence}</li>
+`,
+)}</ul>
+</div>
+${ownerInput(view.email)}
+${newPasswordField('new_password', view.errors.new_password, layout)}
+<button class="second">${own.reclaimButton}</button>
+</form>`
+
+const reclaimSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>
+  view.hasPassword
+    ? html`<details${view.errors.new_password && html` open`}>
+<summary class="quiet">${own.reclaimOpen}</summary>
+${reclaimForm(view, layout)}
+</details>`
+    : reclaimForm(view, layout)
+
+const howToProve = ({ passwords, hasPassword }: ProveAccountView): string => {
+  if (!passwords) return own.proveBySession
+  return hasPassword ? own.proveByPassword : own.proveByReclaim
+}
+
+/**
+ * In another browser a press is not enough: an attacker may have made the account, and a press would make their
+ * password good.
+ */
+export const createProveAccountPage =
+  (layout: Layout) =>
+  (view: ProveAccountView): string =>
+    layout.panel({
+      title: own.confirm,
+      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.new_password),
+      scripted: view.passwords,
+      below: html`<a href="${entryHref('/auth/login', undefined, view.email)}">${own.backToLogin}</a>`,
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.new_password)}${loginLimited(layout, view)}
+<p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
+${leaves(view)}
+${view.passwords && view.hasPassword && passwordForm(view, layout)}
+${view.passwords && reclaimSection(view, layout)}${limitNote(layout, view.problem)}`,
+    })
+
+/** This page is the last step of a signup. */
+export const createConfirmSignupPage =
+  (layout: Layout) =>
+  (view: ConfirmSignupView): string =>
+    layout.panel({
+      title: own.finish,
+      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.username),
+      scripted: view.choosesPassword,
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.username)}
+<p>${own.finishAbout} <b>${view.email}</b>.${view.choosesPassword && html` ${own.finishChoose}`}</p>
+${leaves(view)}
+<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+${ownerInput(view.email)}
+${view.choosesPassword && newPasswordField('password', view.errors.password, layout)}
+${view.username !== undefined && usernameField(view.username, view)}
+<button class="first">${own.finishButton}</button>
+</form>`,
+    })
+
+const usernameField = (value: string, { errors }: ConfirmSignupView): HtmlFragment =>
+  chosenUsername({
+    value,
+    hint: texts.usernameHint,
+    optional: true,
+    problem: errors.username,
+    focused: Boolean(errors.username) && !errors.password,
+  })
+
+interface LinkView {
+  csrfToken: string
+  token: string
+  email: string
+  /** This is the address of another account that is signed in in this browser. */
+  otherEmail: string | undefined
+}
+
+/** This is the link of an account, in the browser that asked for it. */
+export type ConfirmEmailView = LinkView
+
+/** This is the same link in another browser, in which a press must not be enough. */
+export interface ProveAccountView extends LinkView, FormView {
+  /** This tells whether passwords are accepted; otherwise the user logs in first. */
+  passwords: boolean
+  /** This tells whether the account has a password. */
+  hasPassword: boolean
+  errors: { password?: FieldProblem | undefined; new_password?: FieldProblem | undefined }
+}
+
+export interface ConfirmSignupView extends LinkView, FormView {
+  /** This tells whether the browser is not the one of the signup: then the user chooses a password. */
+  choosesPassword: boolean
+  /** This is the content of the field; it is undefined if there is no field. */
+  username: string | undefined
+  errors: { password?: FieldProblem | undefined; username?: FieldProblem | undefined }
+}

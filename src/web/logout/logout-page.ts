@@ -1,0 +1,36 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { FormView } from '../../http/form-view.ts'
+import { csrfInput, formProblem, requestNoteOf, returnToInput } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import { texts } from '../site/texts.ts'
+
+export interface LogoutView extends FormView {
+  /** The form keeps `return_to`. */
+  returnTo: string | undefined
+  signedIn: boolean
+  email?: string | undefined
+}
+
+const question = ({ csrfToken, returnTo, email }: LogoutView): HtmlFragment => html`${
+  email &&
+  html`<p>${texts.logOutAs} <b>${email}</b>.</p>
+`
+}<form method="post" action="/auth/logout">
+${csrfInput(csrfToken)}${returnToInput(returnTo)}
+<button class="first">${texts.logOut}</button>
+<a class="second" href="/auth/account">${texts.stay}</a>
+</form>`
+
+const farewell = (): HtmlFragment => html`<p>${texts.loggedOutAdvice}</p>
+<a class="first" href="/auth/login">${texts.logIn}</a>`
+
+/** Creates the page with the logout button. A visitor who is not logged in gets a page that says so. */
+export const createLogoutPage =
+  (layout: Layout) =>
+  (view: LogoutView): string =>
+    layout.panel({
+      wrong: view.signedIn && view.problem !== undefined,
+      below: view.signedIn || !view.problem ? undefined : requestNoteOf(view.problem, layout.support),
+      title: view.signedIn ? texts.logOutQuestion : texts.loggedOut,
+      body: view.signedIn ? html`${formProblem(view.problem, layout.support, true)}${question(view)}` : farewell(),
+    })

@@ -1,0 +1,149 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { forgotLink } from '../site/forgot-link.ts'
+import { csrfInput, returnToInput } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import type { ProviderProblem } from '../site/provider-texts.ts'
+import {
+  type EntryLink,
+  type ProviderIntent,
+  acrInput,
+  entryHref,
+  entryInputs,
+  intentInput,
+  pendingInput,
+  providerPath,
+} from '../site/providers.ts'
+import type { ProviderView } from '../../http/services.ts'
+import { texts } from '../site/texts.ts'
+
+export interface ProviderProblemView {
+  csrfToken: string
+  returnTo: string | undefined
+  provider: ProviderView | undefined
+  problem: ProviderProblem
+  /** It is kept for the next try. */
+  intent?: ProviderIntent | undefined
+  /** It is kept for the next try, and says how strong the confirmation must be. */
+  acr?: string | undefined
+  /** It is set if there are other ways to confirm. */
+  confirmUrl?: string | undefined
+  /** It is kept for the next try: the link that the user has followed. */
+  entry?: EntryLink | undefined
+  /**
+   * It is kept for the next try: the pending account link, if another provider was to prove ownership of the account.
+   */
+  pending?: string | undefined
+  signedIn: boolean
+  /** This tells whether a visitor can create an account with a password instead. */
+  canSignUp: boolean
+  requestId: string
+  /** The provider sent this email. */
+  email?: string | undefined
+  /** These would be accepted: the domains of the emails, or the email of the link. */
+  accepted: readonly string[]
+  retryAfterSeconds?: number | undefined
+}
+
+/**
+ * The type is the first action that the page offers: try again, create an account, or go to the login or account page;
+ * it also says whether trying again is offered as the second.
+ */
+type Step = 'retry' | 'signup' | 'entry' | 'entry_before_retry'
+
+const FIRST_STEPS: Record<ProviderProblem, Step> = {
+  cancelled: 'retry',
+  refused: 'retry',
+  expired: 'retry',
+  other_browser: 'retry',
+  used: 'retry',
+  unreadable: 'retry',
+  unreachable: 'retry',
+  unverifiable: 'retry',
+  email_missing: 'signup',
+  email_unverified: 'signup',
+  domain_not_allowed: 'retry',
+  email_domain_not_accepted: 'retry',
+  email_reserved: 'entry',
+  signup_closed: 'entry',
+  disabled: 'entry',
+  linked_elsewhere: 'entry_before_retry',
+  other_email: 'retry',
+  other_account: 'retry',
+  logged_out: 'entry',
+  last_way: 'entry',
+  no_proof: 'entry',
+}
+
+const over = ({ provider, intent }: ProviderProblemView): string | undefined => {
+  if (intent === 'confirm') return texts.confirm
+  if (!provider) return undefined
+  return intent === 'link' ? texts.connect(provider.label) : texts.logInWith(provider.label)
+}
+
+const retry = (
+  { csrfToken, returnTo, intent, acr, entry, pending, provider }: ProviderProblemView,
+  style: 'first' | 'second',
+): HtmlFragment | undefined =>
+  provider &&
+  html`<form method="post" action="${providerPath(provider.name)}">
+${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${acrInput(acr)}${entry && entryInputs(entry)}${pending !== undefined && pendingInput(pending)}
+<button class="${style}">${texts.tryAgainWith(provider.label)}</button>
+</form>`
+
+const signup = ({ returnTo, email, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
+  signedIn
+    ? undefined
+    : html`<a class="first" href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
+
+/** The link leads back to the page with the other ways to sign in. */
+const entry = (
+  { returnTo, email, signedIn, intent, confirmUrl }: ProviderProblemView,
+  isFirst: boolean,
+): HtmlFragment => {
+  const style = isFirst ? 'first' : 'second'
+  if (!signedIn)
+    return html`<a class="${style}" href="${entryHref('/auth/login', returnTo, email)}">${isFirst ? texts.logIn : texts.logInOtherwise}</a>`
+  return intent === 'confirm'
+    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${texts.confirmOtherwise}</a>`
+    : html`<a class="${style}" href="/auth/account">${texts.backToAccount}</a>`
+}
+
+/** If no account with a password can be created, the user can only go back and correct the email there. */
+const stepOf = ({ problem, canSignUp }: ProviderProblemView): Step => {
+  const step = FIRST_STEPS[problem]
+  return step === 'signup' && !canSignUp ? 'retry' : step
+}
+
+const steps = (view: ProviderProblemView): HtmlFragment => {
+  const step = stepOf(view)
+  const first = step === 'retry' ? retry(view, 'first') : step === 'signup' && signup(view)
+  return html`<div class="steps">
+${first}
+${entry(view, !first)}
+${step === 'entry_before_retry' && retry(view, 'second')}
+</div>`
+}
+
+/** A link by mail proves an account that nothing here can prove. */
+const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemView): HtmlFragment | undefined =>
+  problem === 'no_proof' && layout.mailIsOn ? forgotLink(layout, { email: email ?? '', returnTo }) : undefined
+
+/**
+ * Creates the page of a sign-in with a provider that ended without a session. It says what happened, why, and what to
+ * do next.
+ */
+export const createProviderProblemPage =
+  (layout: Layout) =>
+  (view: ProviderProblemView): string => {
+    const { title, why } = texts.providerProblems[view.problem]
+    const label = view.provider?.label ?? texts.providerUnnamed
+    const { email, canSignUp, accepted } = view
+    const about = { label, email, appName: layout.appName, canSignUp, accepted }
+    return layout.panel({
+      title: title(about),
+      over: over(view),
+      below: layout.support.requestNote(view.requestId),
+      body: html`<p>${layout.support.text(why(about))}${view.retryAfterSeconds !== undefined && html` ${texts.tryAgainIn(view.retryAfterSeconds)}`}</p>
+${steps(view)}${wayBack(layout, view)}`,
+    })
+  }

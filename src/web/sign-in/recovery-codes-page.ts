@@ -1,0 +1,52 @@
+import { html } from '../../lib/html.ts'
+import { accountDone } from '../site/account-done.ts'
+import { csrfInput, notice } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import { accountLinks } from '../site/providers.ts'
+import { secondFactorTexts as words } from '../site/second-factor-texts.ts'
+
+/** These are new recovery codes, which are shown once. */
+export interface RecoveryCodesView {
+  csrfToken: string
+  email: string
+  codes: readonly string[]
+  /** The form that makes a file of the codes sends them in this sealed form. */
+  sealed: string
+  /** The user goes on there. */
+  returnTo: string
+  /** The codes come with this change; it is undefined if that was too long ago to say. */
+  done: 'second_factor_set_up' | 'passkey_added' | 'recovery_codes_renewed' | undefined
+}
+
+const ACTION = '/auth/account/second-factor'
+
+/** The script of the pages shows the button if the browser lets a page write to the clipboard. */
+const copyButton = html`<button class="second" type="button" hidden data-copies="codes" data-copied="${words.copied}" aria-live="polite">${words.copy}</button>`
+
+/** Creates the page that shows new recovery codes, once. */
+export const createRecoveryCodesPage =
+  (layout: Layout) =>
+  ({ csrfToken, email, codes, sealed, returnTo, done }: RecoveryCodesView): string =>
+    layout.panel({
+      title: words.codesTitle,
+      scripted: true,
+      below: accountLinks(),
+      body: html`${notice(done && accountDone[done].text)}<p>${words.codesOf} <b>${email}</b>.</p>
+<ul class="codes" id="codes">
+${codes.map(
+  (code) => html`<li><code>${code}</code></li>
+`,
+)}</ul>
+<p>${words.codesAbout}</p>
+<form class="beside" method="post" action="${ACTION}">
+${csrfInput(csrfToken)}
+${copyButton}
+<button class="second" name="download" value="${sealed}">${words.download}</button>
+</form>
+<a class="first" href="${returnTo}">${words.kept}</a>`,
+    })
+
+export const createRecoveryCodesFile =
+  ({ appName }: Layout) =>
+  ({ email, codes }: { email: string; codes: readonly string[] }): string =>
+    words.file(appName, email, codes)

@@ -1,0 +1,116 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { FieldProblem } from '../../http/form-view.ts'
+import { chosenPassword, chosenUsername, csrfInput, field, formProblem, returnToInput } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import { type EntryView, entryHref, providerForms, wayOn } from '../site/providers.ts'
+import { texts } from '../site/texts.ts'
+
+export interface SignupView extends EntryView {
+  /** This is the text that was typed. It is undefined if svc makes the usernames, and asks for none. */
+  username: string | undefined
+  errors: {
+    email?: FieldProblem | undefined
+    username?: FieldProblem | undefined
+    password?: FieldProblem | undefined
+  }
+  /** An email must be of one of these domains; if there are none, any is accepted. */
+  acceptedDomains: readonly string[]
+  /** This tells whether there is a form with a password, and not the providers alone. */
+  byPassword: boolean
+  closed: boolean
+}
+
+type Name = 'email' | 'password' | 'username'
+
+const focusOf = ({ errors, problem }: SignupView): Name | 'problem' => {
+  const wrong = (['email', 'password', 'username'] as const).find((name) => errors[name])
+  return wrong ?? (problem ? 'problem' : 'email')
+}
+
+const usernameField = (value: string, errors: SignupView['errors'], focus: string): HtmlFragment => html`
+${chosenUsername({
+  value,
+  hint: texts.usernameHint,
+  optional: true,
+  problem: errors.username,
+  focused: focus === 'username',
+})}`
+
+type Fields = Pick<SignupView, 'email' | 'username' | 'acceptedDomains' | 'errors' | 'returnTo'>
+
+/** A user who has an account already goes on with one click. */
+const wayOnIfTaken = ({ email, errors, returnTo }: Fields): HtmlFragment | undefined =>
+  errors.email === 'email_taken'
+    ? html`<a href="${entryHref('/auth/login', returnTo, email)}">${texts.logInInstead}</a>`
+    : undefined
+
+// Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
+// the password; svc's username is a nickname for it.
+const fields = (view: Fields, focus: string, { passwordMinLength }: Layout): HtmlFragment => {
+  const { email, username, acceptedDomains, errors } = view
+  const hint = acceptedDomains.length > 0 && texts.emailHint(acceptedDomains)
+  return html`${field({
+    name: 'email',
+    label: texts.email,
+    type: 'email',
+    autocomplete: 'username',
+    value: email,
+    ...(hint && { hint }),
+    maxLength: 254,
+    problem: errors.email,
+    remedy: wayOnIfTaken(view),
+    focused: focus === 'email',
+  })}
+${chosenPassword({
+  label: texts.password,
+  problem: errors.password,
+  focused: focus === 'password',
+  minLength: passwordMinLength,
+})}${username !== undefined && usernameField(username, errors, focus)}`
+}
+
+/** Tells whether it is the form of a service without special settings, in which nothing has been entered yet. */
+const isUsual = ({ email, username, acceptedDomains, errors, problem }: SignupView): boolean =>
+  email === '' && username === '' && acceptedDomains.length === 0 && !problem && !Object.values(errors).some(Boolean)
+
+/**
+ * Creates the page with the form. Most visitors have entered nothing yet: their page is rendered once, but for the
+ * token.
+ */
+const createOpenPage = (layout: Layout) => {
+  const frame = layout.frame({ title: texts.signUp, scripted: true })
+  const empty: Fields = { email: '', username: '', acceptedDomains: [], errors: {}, returnTo: undefined }
+  const usualFields = fields(empty, 'email', layout)
+
+  return (view: SignupView): string => {
+    const { problem, errors } = view
+    const focus = focusOf(view)
+    return frame.panel({
+      wrong: Boolean(problem ?? errors.email ?? errors.username ?? errors.password),
+      below: wayToLogin(view),
+      body: html`${formProblem(problem, layout.support, focus === 'problem')}${wayOn(view)}
+<form method="post" action="/auth/signup" novalidate>
+${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
+${isUsual(view) ? usualFields : fields(view, focus, layout)}
+<button class="first">${texts.signUpButton}</button>
+</form>
+${providerForms(view)}`,
+    })
+  }
+}
+
+const wayToLogin = ({ returnTo, email }: SignupView): HtmlFragment =>
+  html`${texts.alreadyHere} <a href="${entryHref('/auth/login', returnTo, email)}">${texts.logIn}</a>`
+
+/** Creates the signup page, with a form or the providers alone. If signup is closed, the page says so. */
+export const createSignupPage = (layout: Layout) => {
+  const openPage = createOpenPage(layout)
+  const closed = html`<p>${layout.support.text(texts.signUpClosedAdvice(layout.appName))}</p>`
+  return (view: SignupView): string => {
+    if (view.closed) return layout.panel({ title: texts.signUpClosed, below: wayToLogin(view), body: closed })
+    if (view.byPassword) return openPage(view)
+    const body = html`<p>${texts.signUpByProvider}</p>
+${providerForms(view, false)}`
+    return layout.panel({ title: texts.signUp, below: wayToLogin(view), body })
+  }
+}

@@ -1,0 +1,44 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { LimitedLogins } from '../../lib/limited-logins.ts'
+import type { FormProblem } from '../../http/form-view.ts'
+import { limitTexts } from './form.ts'
+import type { Layout } from './layout.ts'
+import { entryHref } from './providers.ts'
+
+interface LimitedLogin {
+  problem?: FormProblem | undefined
+  email: string
+  returnTo?: string | undefined
+}
+
+/** The table tells whether a browser that the account knows has tries left. */
+const KNOWN_BROWSER_HELPS: Record<LimitedLogins, boolean> = {
+  in_network: true,
+  anywhere: true,
+  in_known_browser: false,
+  of_network: false,
+}
+
+/** This stands below the problem of a login that a limit refuses. It says why, and what to do until then. */
+export const loginLimited = (layout: Layout, { problem, email, returnTo }: LimitedLogin): HtmlFragment | undefined => {
+  if (problem?.kind !== 'login_limited') return undefined
+  const knownBrowserHelps = KNOWN_BROWSER_HELPS[problem.of]
+  if (!layout.mailIsOn) return withoutMail(layout, knownBrowserHelps)
+  return html`
+<p>${knownBrowserHelps ? limitTexts.byMailOrKnownBrowser : limitTexts.byMail}</p>
+<a class="first" href="${entryHref('/auth/password/forgot', returnTo, email)}">${limitTexts.link}</a>
+`
+}
+
+const withoutMail = ({ support, appName }: Layout, knownBrowserHelps: boolean): HtmlFragment =>
+  html`
+<p>${knownBrowserHelps && html`${limitTexts.knownBrowser} `}${support.text(limitTexts.askOperator(appName))}</p>
+`
+
+/** Finds the class of the button that sends the password: while none is checked, the way by mail comes first. */
+export const passwordButtonClass = ({ mailIsOn }: Layout, problem: FormProblem | undefined): string =>
+  mailIsOn && problem?.kind === 'login_limited' ? 'second' : 'first'
+
+/** This is the last line of such a page. */
+export const limitNote = ({ support }: Layout, problem: FormProblem | undefined): HtmlFragment | undefined =>
+  problem?.kind === 'login_limited' ? html`<p class="about">${support.requestNote(problem.requestId)}</p>` : undefined

@@ -1,0 +1,138 @@
+import type { ProviderView } from '../../http/services.ts'
+import { readEmail } from '../../lib/email-address.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { initialOf } from './assets.ts'
+import type { FormView } from '../../http/form-view.ts'
+import { csrfInput, returnToInput } from './form.ts'
+import { texts } from './texts.ts'
+
+/** This is the purpose of a visit to a provider, if it is not a sign-in. */
+export type ProviderIntent = 'link' | 'confirm'
+
+export interface LinkedView {
+  id: string
+  label: string
+  iconUrl?: string | undefined
+  email: string | undefined
+  linkedAtMs: number
+  /** This tells whether it may be disconnected: it is not the last way to sign in. */
+  removable: boolean
+}
+
+/** A user has followed this link: a provider is connected to its account. */
+export interface EntryLink {
+  purpose: 'reset' | 'undo' | 'invite'
+  token: string
+}
+
+/** Finds the action of a provider's form: the start of the sign-in, or a step after it. */
+export const providerPath = (name: string, step?: 'link' | 'claim'): string => {
+  const path = `/auth/oauth/${encodeURIComponent(name.toWellFormed())}`
+  return step ? `${path}/${step}` : path
+}
+
+/** This input says the purpose of the button, if it is not a sign-in. */
+export const intentInput = (intent: ProviderIntent | undefined): HtmlFragment | undefined =>
+  intent && html`<input type="hidden" name="intent" value="${intent}">`
+
+/** This input says how strong the confirmation must be. */
+export const acrInput = (acr: string | undefined): HtmlFragment | undefined =>
+  acr === undefined ? undefined : html`<input type="hidden" name="acr" value="${acr}">`
+
+/** The user has followed this link: the provider is connected to its account. */
+export const entryInputs = ({ purpose, token }: EntryLink): HtmlFragment =>
+  html`<input type="hidden" name="intent" value="${purpose}"><input type="hidden" name="token" value="${token}">`
+
+/** The service has sealed the pending account link from a provider. */
+export const pendingInput = (pending: string): HtmlFragment =>
+  html`<input type="hidden" name="pending" value="${pending}">`
+
+/** Shows a provider's icon, or a tile with its initial, so that all names are aligned. */
+export const providerIcon = (label: string, iconUrl: string | undefined): HtmlFragment =>
+  iconUrl
+    ? html`<img src="${iconUrl}" alt="" width="20" height="20">`
+    : html`<span class="tile" aria-hidden="true">${initialOf(label)}</span>`
+
+interface Buttons {
+  csrfToken: string
+  providers: readonly ProviderView[]
+  /** These are fields of each form. */
+  hiddenInputs?: HtmlFragment | undefined
+  words: (label: string) => string
+}
+
+/**
+ * Makes a form with a button for each provider, since each has a different action. It is empty if there are no
+ * providers.
+ */
+export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: Buttons): HtmlFragment | undefined => {
+  if (providers.length === 0) return undefined
+  const inputs = html`${csrfInput(csrfToken)}${hiddenInputs}`
+  const forms = providers.map(
+    ({ name, label, iconUrl }) => html`<form method="post" action="${providerPath(name)}">${inputs}
+<button class="second">${providerIcon(label, iconUrl)}${words(label)}</button>
+</form>
+`,
+  )
+  return html`<div class="providers">
+${forms}</div>`
+}
+
+/** Makes the same for the page of a link: the provider that is chosen is connected to the account of the link. */
+export const entryButtons = (
+  { csrfToken, providers = [] }: { csrfToken: string; providers: readonly ProviderView[] | undefined },
+  entry: EntryLink,
+): HtmlFragment | undefined =>
+  providerButtons({ csrfToken, providers, hiddenInputs: entryInputs(entry), words: texts.continueWith })
+
+/** The line separates a form and the buttons that can be used in its place. */
+export const orLine = (): HtmlFragment => html`<div class="or"><span>${texts.or}</span></div>
+`
+
+export interface EntryView extends FormView {
+  /** The form and the links between login and signup keep `return_to`. */
+  returnTo: string | undefined
+  /** This is the text that was typed. */
+  email: string
+  providers: readonly ProviderView[]
+}
+
+/**
+ * Links the pages of login, signup and forgotten passwords. The link keeps `return_to`, and the email if it is one: any
+ * other text that was typed stays out of addresses, which proxies log and browsers remember.
+ */
+export const entryHref = (
+  path: '/auth/login' | '/auth/signup' | '/auth/password/forgot',
+  returnTo: string | undefined,
+  email = '',
+): string => {
+  const fields: string[] = []
+  const address = readEmail(email)
+  // A query may contain @ (RFC 3986 section 3.4), and is easier to read with it.
+  if (address) fields.push(`email=${encodeURIComponent(address.shown).replace('%40', '@')}`)
+  if (returnTo !== undefined) fields.push(`return_to=${encodeURIComponent(returnTo.toWellFormed())}`)
+  return fields.length === 0 ? path : `${path}?${fields.join('&')}`
+}
+
+/** These links stand below a page of a user who is signed in, other than the account page. */
+export const accountLinks = (): HtmlFragment =>
+  html`<a href="/auth/account">${texts.backToAccount}</a> · <a href="/auth/logout">${texts.logOut}</a>`
+
+/** The form is older than a login in another tab: the login page leads a signed-in user on. */
+export const wayOn = ({ problem, returnTo }: Pick<EntryView, 'problem' | 'returnTo'>): HtmlFragment | undefined =>
+  problem?.kind === 'outdated'
+    ? html`<p class="about">${texts.loggedInElsewhere} <a href="${entryHref('/auth/login', returnTo)}">${texts.goOn}</a></p>`
+    : undefined
+
+/**
+ * Makes the buttons of the external providers, below the form if there is one. They are empty if there are no
+ * providers.
+ */
+export const providerForms = (
+  { csrfToken, providers, returnTo }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo'>,
+  isBelowForm = true,
+): HtmlFragment | undefined => {
+  const hiddenInputs = returnToInput(returnTo)
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  return buttons && html`${isBelowForm && orLine()}${buttons}`
+}

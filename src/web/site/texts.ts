@@ -1,0 +1,244 @@
+import type { NamedProblem } from '../../http/form-view.ts'
+import { passkeyNameProblem } from './passkey-texts.ts'
+import { anyOf, providerProblems } from './provider-texts.ts'
+import { codeProblems } from './second-factor-texts.ts'
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+
+/** Rounds up: 90 → "2 minutes". The text is never shorter than the wait. */
+const wait = (seconds: number): string => {
+  if (seconds < 60) return counted(Math.max(1, Math.ceil(seconds)), 'second', 'seconds')
+  if (seconds < 3600) return counted(Math.ceil(seconds / 60), 'minute', 'minutes')
+  return counted(Math.ceil(seconds / 3600), 'hour', 'hours')
+}
+
+const fieldProblems: Record<NamedProblem, string> = {
+  email_missing: 'Enter your email address.',
+  email_invalid: 'Enter an email address such as name@example.com.',
+  email_taken: 'There is already an account with this email address.',
+  email_same: 'This is your email address already.',
+  password_missing: 'Enter a password.',
+  password_too_long: 'Use at most 256 characters.',
+  password_common: 'This is a commonly used password, and among the first that are guessed. Choose another.',
+  password_known: 'This password is known to others, and among those that are tried. Choose another.',
+  password_repeats: 'This is the same few characters again and again, and easy to guess. Choose another.',
+  password_same_as_account: 'Choose a password that is more than your email address or name with digits added.',
+  password_same_as_site: 'Choose a password that is more than the name of this site with digits added.',
+  password_wrong: 'That password is wrong.',
+  username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
+  username_taken: 'This username is taken. Choose another.',
+  ...codeProblems,
+  passkey_name: passkeyNameProblem,
+}
+
+interface Failure {
+  title: string
+  advice: string
+}
+
+const failures: ReadonlyMap<number, Failure> = new Map([
+  [400, { title: 'That request can’t be answered', advice: 'Check the address, or go back and try again.' }],
+  [401, { title: 'You are not logged in', advice: 'Log in, then try again.' }],
+  [403, { title: 'That request was refused', advice: 'Go back, reload the page, and try again.' }],
+  [404, { title: 'Page not found', advice: 'Check the address, or start from one of these pages.' }],
+  [405, { title: 'That can’t be done here', advice: 'Go back and try again from the page before.' }],
+  [408, { title: 'That took too long', advice: 'Check your connection, go back, and try again.' }],
+  [413, { title: 'That was too much at once', advice: 'Go back and shorten what you entered.' }],
+  [415, { title: 'That format isn’t understood', advice: 'Go back and use the form on the page.' }],
+  [429, { title: 'Too many requests', advice: 'Wait a little, then try again.' }],
+  [503, { title: 'Back in a moment', advice: 'You are not logged out. Reload this page shortly.' }],
+])
+
+/** These are all texts of the pages. Another language would be another object of this type. */
+export const texts = {
+  lang: 'en',
+  /** The locale formats dates and times. */
+  locale: 'en-GB',
+
+  documentDescription: (appName: string): string =>
+    `Log in to ${appName}, create an account, or look after the one you have.`,
+  /** This comes before the title of a page whose form had an error. */
+  wrongTitle: 'Error: ',
+
+  email: 'Email',
+  username: 'Username',
+  optional: '(optional)',
+  password: 'Password',
+  currentPassword: 'Current password',
+  newPassword: 'New password',
+  newPasswordHint: (least: number): string => `At least ${least} characters. A few unrelated words make a good one.`,
+  passwordTooShort: (least: number): string => `Use at least ${least} characters.`,
+  usernameHint: '3 to 30 letters, digits, _ or -. Left empty, it is made from your email.',
+  usernameRule: '3 to 30 letters, digits, _ or -.',
+  show: 'Show',
+  hide: 'Hide',
+  showPassword: 'Show password',
+  hidePassword: 'Hide password',
+  fieldProblems,
+  credentialsWrong: 'The email or password is wrong. Check both and try again.',
+  tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
+  codesLocked: {
+    browsers:
+      'Too many wrong codes in a row: this browser is not known, and codes of your app are refused in it until you set a new password. A recovery code or passkey still works, and so does a browser in which you have logged in before.',
+    links:
+      'Too many wrong codes in a row: this browser is not known, and codes of your app are refused on this page. A recovery code or passkey still works, and so does a browser in which you have logged in before.',
+    anywhere:
+      'Too many wrong codes in a row: codes of your app are refused until you use a recovery code or a passkey, or set a new password.',
+  },
+  outdated: 'This page was out of date, so nothing was changed. Check what you typed, and send it again.',
+  loggedInElsewhere: 'Logged in already, in another tab?',
+  goOn: 'Go on',
+  cookieMissing:
+    'Your browser sent no cookie of this site, so nothing was changed. Allow cookies for it, and send this again.',
+  busy: (seconds: number): string => `There is a lot going on right now. Try again in ${wait(seconds)}.`,
+
+  logIn: 'Log in',
+  newHere: 'New here?',
+  createAccount: 'Create an account',
+  continueWith: (provider: string): string => `Continue with ${provider}`,
+  or: 'or',
+  noticeDeleted: 'Your account was deleted.',
+  noticeSignedOut: 'You are logged out.',
+  noticeSignInEnded: 'Your login was not finished in time, or something has changed since. Please begin again.',
+  noticeCheckMail:
+    'First confirm your email address: we have sent you a message. Open the link in it, and you are logged in.',
+
+  signUp: 'Create your account',
+  signUpButton: 'Create account',
+  logInInstead: 'Log in with this email',
+  alreadyHere: 'Already have an account?',
+  signUpByProvider: 'An account here begins with one of these:',
+  emailHint: (domains: readonly string[]): string => `An address of ${anyOf(domains)}.`,
+  emailNotAscii: (asciiForm: string): string => `Enter this address as ${asciiForm}.`,
+  emailNotAccepted: (domains: readonly string[]): string => `Use an email address of ${anyOf(domains)}.`,
+  signUpClosed: 'New accounts aren’t open',
+  signUpClosedAdvice: (appName: string): string => `Ask whoever runs ${appName} for an account.`,
+
+  logOut: 'Log out',
+  logOutQuestion: 'Log out?',
+  logOutAs: 'You are logged in as',
+  stay: 'Stay logged in',
+  loggedOut: 'You are logged out',
+  loggedOutAdvice: 'You can close this page, or log in again.',
+
+  providerProblems,
+  providerUnnamed: 'the other service',
+  logInWith: (provider: string): string => `Log in with ${provider}`,
+  tryAgainWith: (provider: string): string => `Try again with ${provider}`,
+  logInOtherwise: 'Log in another way',
+  connect: (provider: string): string => `Connect ${provider}`,
+  connectToAccount: (provider: string): string => `Connect ${provider} to your account`,
+  accountExists: 'There is already an account with',
+  connectByProof: (provider: string): string => `To connect ${provider} to it, show that it is yours.`,
+  connectBy: (provider: string, connected: readonly string[]): string =>
+    connected.length === 1
+      ? `To connect ${provider} to it, log in with ${connected[0]}: that is connected to it already.`
+      : `To connect ${provider} to it, log in with one of these: they are connected to it already.`,
+  passwordHere: (appName: string): string => `Your ${appName} password`,
+  notYours: 'Not your account?',
+  reclaimOpen: 'I don’t have that password, or I never made this account',
+  reclaimOpenOther: 'That isn’t mine, or I never made this account',
+  reclaimAbout: (provider: string): string =>
+    `Nobody has shown yet that this email is theirs; ${provider} confirms that it is yours. So you can take the account over:`,
+  reclaimEndsPassword: 'Its password stops working.',
+  reclaimEndsSessions: 'All its sessions are logged out.',
+  reclaimEndsConnections: 'Its other connections are removed.',
+  reclaimEndsRoles: 'Any roles that it was given are taken away.',
+  reclaimKeeps: 'What is in it stays, and is yours.',
+  reclaimButton: 'Take over and end all other access',
+
+  confirm: 'Confirm it’s you',
+  confirmAbout: 'Log in once more, so that nobody else at this device can make this change.',
+  confirmImpossible: (appName: string): string =>
+    `There is nothing here by which you could log in once more. Ask whoever runs ${appName}.`,
+  confirmButton: 'Confirm',
+  confirmOtherwise: 'Confirm another way',
+  confirmFirst: {
+    waysIn: 'To connect or disconnect anything, first confirm that it’s you.',
+    password: 'Confirm it’s you to set a password',
+    deletion: 'Confirm it’s you to delete your account',
+  },
+  backToAccount: 'Back to your account',
+
+  account: 'Your account',
+  onThisPage: 'On this page',
+  memberSince: 'Member since',
+  doneButConnected:
+    'Your password was changed, and every other session was logged out. Check below that all that can still log in is yours.',
+  usernameAbout: 'The name you go by. No one else can have the same.',
+  changeUsernameButton: 'Save username',
+  changePassword: 'Change password',
+  changePasswordAbout: 'Changing it logs you out everywhere else.',
+  changePasswordButton: 'Save new password',
+  setPassword: 'Set a password',
+  setPasswordAbout: 'Then you can log in with your email, too. Setting it logs you out everywhere else.',
+  setPasswordButton: 'Save password',
+  waysIn: 'Ways to log in',
+  waysInAbout: 'What gets you into this account.',
+  waysInReview: 'Besides your password, each of these gets into this account. If one is not yours, disconnect it.',
+  passwordSet: 'Set',
+  passwordNotSet: 'Not set',
+  connectedSince: 'Connected since',
+  onlyWayIn: 'Your only way to log in, so it stays.',
+  disconnect: 'Disconnect',
+  disconnectOf: (provider: string, email: string | undefined): string =>
+    email ? `Disconnect ${provider}, ${email}` : `Disconnect ${provider}`,
+  sessions: 'Sessions',
+  sessionsAbout: 'Where you are logged in. Log out what you don’t recognise, then change your password.',
+  sessionsAboutProviders:
+    'Where you are logged in. Log out what you don’t recognise, then change the password of what you log in with.',
+  thisSession: 'This device',
+  lastSeen: 'Last seen',
+  loggedInSince: 'Logged in since',
+  endSession: 'Log out',
+  /** This comes after `endSession`, and before a time. */
+  endSessionOf: (device: string): string => `the session on ${device}, last seen`,
+  endOtherSessions: 'Log out all others',
+  moreSessions: (count: number): string => `And ${count} more, seen longer ago.`,
+  deleteAccount: 'Delete account',
+  deleteAccountAbout: 'Removes your account here for good.',
+  deleteAccountOpen: 'Delete account …',
+  deleteAccountWarning: 'This can’t be undone. Enter your password to confirm.',
+  deleteAccountFinal: 'This can’t be undone.',
+  deleteAccountButton: 'Delete my account',
+
+  errorStatus: (status: number): string => `Error ${status}`,
+  failures,
+  failureUnexpected: {
+    title: 'Something went wrong',
+    advice: 'It is not your fault. Try again in a moment.',
+  },
+  tryAgainIn: (seconds: number): string => `Try again in ${wait(seconds)}.`,
+  requestId: 'When you ask for help, mention request',
+  /** These words, in any text of the pages, become a link to the people who help. */
+  askingForHelp: (appName: string): string[] => [
+    `Ask whoever runs ${appName}`,
+    `ask whoever runs ${appName}`,
+    `tell whoever runs ${appName}`,
+    `contact the people who run ${appName}`,
+    'ask for help',
+  ],
+  forOperator: 'For the operator',
+  startAgain: 'Start again',
+
+  loop: 'You keep coming back here',
+  loopAbout: (appName: string): string =>
+    `${appName} sends you to log in again and again, although you are logged in as`,
+  loopAdvice: (appName: string): string =>
+    `This is not your fault: something about ${appName} is not set up right. Try again in a minute. If that does not help, contact the people who run ${appName}, and mention the number below.`,
+  loopTryAgain: 'Try again',
+  loopDetailsAbout: 'Five times within ten seconds, a user with a valid session was redirected to the login page from',
+  loopCauses: 'Usual causes:',
+  loopIssuer:
+    'The application verifies the access token itself, and expects another audience (aud) or issuer (iss). The issuer is',
+  loopClock: 'Its clock is wrong. Here it is',
+  loopKeys: 'It verifies with old public keys, or with those of another service.',
+  loopCookie: 'The cookie with the access token does not reach it, because a proxy drops or shortens cookies.',
+  loopOutage: 'It redirects to the login page on every error, and not on 401 alone.',
+  home: (appName: string): string => `Go to ${appName}`,
+
+  deviceOn: (browser: string, system: string): string => `${browser} on ${system}`,
+  deviceUnknown: 'Unknown device',
+  justNow: 'just now',
+  inUtc: (dateAndTime: string): string => `${dateAndTime} UTC`,
+}

@@ -1,0 +1,85 @@
+import { createAccountPage } from '../../src/web/account/account-page.ts'
+import {
+  createNewEmailConfirmedPage,
+  createNewEmailPage,
+  createNewEmailTakenPage,
+  createUndoEmailPage,
+  createUndoWaitsPage,
+} from '../../src/web/links/email-pages.ts'
+import { createInvitationPage } from '../../src/web/links/invitation-page.ts'
+import { createNotMePage } from '../../src/web/links/not-me-page.ts'
+import { createOtherWaysInPage } from '../../src/web/links/other-ways-in-page.ts'
+import {
+  createForgotPasswordPage,
+  createForgotWithoutMailPage,
+  createLinkSentPage,
+  createResetPasswordPage,
+} from '../../src/web/links/password-pages.ts'
+import {
+  createConfirmEmailPage,
+  createConfirmSignupPage,
+  createEmailConfirmedPage,
+  createEmailTakenPage,
+  createProveAccountPage,
+} from '../../src/web/links/verification-pages.ts'
+import { createLoginPage } from '../../src/web/login/login-page.ts'
+import { createLogoutPage } from '../../src/web/logout/logout-page.ts'
+import { createLinkAccountPage } from '../../src/web/providers/link-account-page.ts'
+import {
+  createReauthenticationPage,
+  createStepUpImpossiblePage,
+} from '../../src/web/reauthentication/reauthentication-page.ts'
+import { createFirstFactorPage } from '../../src/web/second-factor/first-factor-page.ts'
+import { createSecondFactorPage } from '../../src/web/second-factor/second-factor-page.ts'
+import { createLoginCodePage, createLoginEnrolPage } from '../../src/web/sign-in-code/code-page.ts'
+import { createCheckMailPage } from '../../src/web/sign-in/check-mail-page.ts'
+import { createProviderProblemPage } from '../../src/web/sign-in/provider-problem-page.ts'
+import { createRecoveryCodesFile, createRecoveryCodesPage } from '../../src/web/sign-in/recovery-codes-page.ts'
+import { createRedirectLoopPage } from '../../src/web/sign-in/redirect-loop-page.ts'
+import { createSignupPage } from '../../src/web/signup/signup-page.ts'
+import { createWelcomePage } from '../../src/web/welcome/welcome-page.ts'
+import { createFrame, type FrameSettings } from '../../src/web/site/frame.ts'
+
+/** Creates all pages for one appearance. Each function takes a view and returns a whole document. */
+export const createPages = (settings: FrameSettings, frame = createFrame(settings)) => {
+  const { layout } = frame
+  return {
+    ...frame,
+    login: createLoginPage(layout),
+    loginCode: createLoginCodePage(layout),
+    loginEnrol: createLoginEnrolPage(layout),
+    signup: createSignupPage(layout),
+    logout: createLogoutPage(layout),
+    account: createAccountPage(layout, frame.passwordIcon),
+    reauthentication: createReauthenticationPage(layout),
+    stepUpImpossible: createStepUpImpossiblePage(layout),
+    firstFactor: createFirstFactorPage(layout),
+    linkAccount: createLinkAccountPage(layout),
+    providerProblem: createProviderProblemPage(layout),
+    redirectLoop: createRedirectLoopPage(layout),
+    welcome: createWelcomePage(layout),
+    forgotPassword: createForgotPasswordPage(layout),
+    forgotWithoutMail: createForgotWithoutMailPage(layout),
+    linkSent: createLinkSentPage(layout),
+    resetPassword: createResetPasswordPage(layout),
+    checkMail: createCheckMailPage(layout),
+    confirmEmail: createConfirmEmailPage(layout),
+    proveAccount: createProveAccountPage(layout),
+    confirmSignup: createConfirmSignupPage(layout),
+    emailConfirmed: createEmailConfirmedPage(layout),
+    emailTaken: createEmailTakenPage(layout),
+    otherWaysIn: createOtherWaysInPage(layout),
+    notMe: createNotMePage(layout),
+    invitation: createInvitationPage(layout),
+    newEmail: createNewEmailPage(layout),
+    newEmailConfirmed: createNewEmailConfirmedPage(layout),
+    newEmailTaken: createNewEmailTakenPage(layout),
+    undoEmail: createUndoEmailPage(layout),
+    undoWaits: createUndoWaitsPage(layout),
+    secondFactor: createSecondFactorPage(layout),
+    recoveryCodes: createRecoveryCodesPage(layout),
+    recoveryCodesFile: createRecoveryCodesFile(layout),
+  }
+}
+
+export type Pages = ReturnType<typeof createPages>
