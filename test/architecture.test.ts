@@ -388,9 +388,9 @@ describe('names and types', () => {
 
   test('a type that is derived from a function is found', () => {
     const text = [
-      'export type Users = ReturnType<typeof createUsers>',
+      'export type Accounts = ReturnType<typeof createAccounts>',
       "type Key = Awaited<ReturnType<Core['keys']['list']>>[number]",
-      'type Deps = Parameters<typeof createUsers>[0]',
+      'type Deps = Parameters<typeof createAccounts>[0]',
       'const checked = (): { [Name in keyof Checks]: ReturnType<Checks[Name]> } => {}',
     ].join('\n')
     assert.equal(findDugOutTypes({ file: 'accounts/a.ts', text }).length, 3)
@@ -405,7 +405,7 @@ describe('names and types', () => {
     const text = [
       `import type { User } from '../accounts/accounts.ts'`,
       `import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,
-      `const { createUsers } = await import('../accounts/accounts.ts')`,
+      `const { createAccounts } = await import('../accounts/accounts.ts')`,
     ].join('\n')
     assert.deepEqual(findLoadedDomain({ file: 'cli/x.ts', text }), [
       `cli/x.ts:2 import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,

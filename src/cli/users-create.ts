@@ -64,7 +64,7 @@ Inviting the same address again makes another link, until it was entered.`,
   run: ({ options: { username, roles, isMailed = false }, json, withCore }, email: string) =>
     withCore(async ({ core, logEvent }) => {
       if (isMailed) requireMail(core)
-      const { userId, url, expiresAtMs } = await core.recovery.invitations.invite({ email, username, roles, isMailed })
+      const { userId, url, expiresAtMs } = await core.links.invitations.invite({ email, username, roles, isMailed })
       logEvent('account_invite', { userId })
       const user = await requireUser(core, userId)
       const expiresAt = toTimestamp(expiresAtMs)

@@ -52,11 +52,11 @@ export interface EmailChanges {
   deleteEndedReservations(nowMs: number): Promise<number>
 }
 
-type EmailChangesDeps = Pick<LinksDeps, 'baseUrl' | 'clock' | 'db' | 'lifetimes' | 'limits' | 'links' | 'mail'> &
+type EmailChangesDeps = Pick<LinksDeps, 'baseUrl' | 'clock' | 'db' | 'lifetimes' | 'limits' | 'issued' | 'mail'> &
   Pick<LinksDeps, 'change' | 'recordEvent' | 'requireRecentAuthentication' | 'requireSession'>
 
 export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
-  const { db, clock, mail, links, limits, recordEvent, baseUrl } = deps
+  const { db, clock, mail, issued, limits, recordEvent, baseUrl } = deps
   const { verifyMs: lifetimeMs } = deps.lifetimes
   const undoLinks = createUndoLinks(deps)
 
@@ -72,9 +72,9 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
   const createLink = async (transaction: Transaction, userId: string, { email, browser }: NewRequest) => {
     const { lower, shown } = email
     const which = { purpose: 'new_email', userId, emailLower: lower } as const
-    await links.replace(transaction, which)
+    await issued.replace(transaction, which)
     const createdAtMs = await undoLinks.timeOfRequest(transaction, userId)
-    return links.create(transaction, { ...which, details: { email: shown, browser }, lifetimeMs, createdAtMs })
+    return issued.create(transaction, { ...which, details: { email: shown, browser }, lifetimeMs, createdAtMs })
   }
 
   const findWaiting = async (queries: Queries, userId: string): Promise<Link | undefined> =>
@@ -114,7 +114,7 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
     cancel: ({ userId, sessionId }, caller) =>
       db.inTransaction(async (transaction) => {
         await deps.requireSession(transaction, sessionId, userId)
-        const ended = await links.replace(transaction, { purpose: 'new_email', userId, emailLower: '' })
+        const ended = await issued.replace(transaction, { purpose: 'new_email', userId, emailLower: '' })
         if (ended > 0) await recordEvent(transaction, { type: 'email.change_cancelled', userId, sessionId }, caller)
       }),
 
@@ -123,7 +123,7 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
     async prepare(transaction, request) {
       const { to, expiresAtMs, details } = request
       const { userId, linkId = '' } = details
-      if (!(await links.isLive(linkId, transaction))) return undefined
+      if (!(await issued.isLive(linkId, transaction))) return undefined
       return { to, userId, message: await messageFor(transaction, request), linkId, expiresAtMs }
     },
 
@@ -137,7 +137,7 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
         db.inTransaction(async (transaction) => {
           const { userId = '', createdAtMs: askedAtMs } = link
           await lockUserToChange(transaction, userId)
-          await links.use(transaction, link)
+          await issued.use(transaction, link)
           const changes = { email: emailOfLink(link), emailVerified: true }
           await deps.change(transaction, userId, changes, { by: 'confirmation', askedAtMs, caller })
         }),

@@ -49,7 +49,7 @@ interface EntryRow {
 
 export type EntryTableDeps = Pick<
   LinksDeps,
-  'change' | 'db' | 'enterInvited' | 'findAsked' | 'links' | 'reclaim' | 'unlockLogins'
+  'change' | 'db' | 'enterInvited' | 'findAsked' | 'issued' | 'reclaim' | 'unlockLogins'
 >
 
 /**
@@ -62,7 +62,7 @@ export const createEntryTable = (deps: EntryTableDeps): Record<EntryPurpose, Ent
 })
 
 /** Sets a new password. The first proof of an unverified address gives the account to the owner of the address. */
-const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: EntryTableDeps): EntryRow => {
+const resetRow = ({ db, issued, change, reclaim, findAsked, unlockLogins }: EntryTableDeps): EntryRow => {
   const changeAccount = async (transaction: Transaction, entry: EntryChange): Promise<void> => {
     const { user, link, isOwnSession, factor, passwordHash, method: signsInWith, caller } = entry
     const { id: userId, emailLower } = user
@@ -86,7 +86,7 @@ const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: Entry
 
     async change(transaction, entry) {
       const { link, user, passwordHash } = entry
-      await links.use(transaction, link)
+      await issued.use(transaction, link)
       await changeAccount(transaction, entry)
       if (passwordHash !== undefined) await unlockLogins(transaction, { emailLower: user.emailLower, userId: user.id })
     },
@@ -99,7 +99,7 @@ const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: Entry
  * Puts back the address that the account had when the link was made. Everything that was added since the change was
  * asked for goes.
  */
-const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => ({
+const undoRow = ({ db, issued, change, findAsked }: EntryTableDeps): EntryRow => ({
   requireAccount: ({ userId = '' }) => requireUserById(db, userId),
   findAsked: (link) => askedBy(link),
 
@@ -107,7 +107,7 @@ const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => 
     orEmailTaken(async () => {
       const { userId = '', details } = link
       await lockUserToChange(transaction, userId)
-      await links.use(transaction, link)
+      await issued.use(transaction, link)
       await useFactor(transaction, findAsked, askedBy(link), factor)
       // The account has this address before the change of address is made.
       const email = emailOfLink(link)
@@ -120,7 +120,7 @@ const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => 
 })
 
 /** Enters an account that an operator has made, and that nobody has entered. It has no second factor yet. */
-const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
+const inviteRow = ({ db, issued, enterInvited }: EntryTableDeps): EntryRow => ({
   async requireAccount(link) {
     const user = await findUserById(db, link.userId ?? '')
     if (!isAccountOf(user, link) || user.invitedAtMs === undefined) throw new DeadLinkError('invite', 'ended')
@@ -137,7 +137,7 @@ const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
   async change(transaction, { link, user: { id: userId }, passwordHash, username, caller }) {
     // The lock comes before the link: everything that ends links locks the user first.
     await lockUserToChange(transaction, userId)
-    await links.use(transaction, link)
+    await issued.use(transaction, link)
     const { emailLower } = link
     if (!(await enterInvited(transaction, { userId, emailLower, passwordHash, username, caller })))
       throw new DeadLinkError('invite', 'ended')

@@ -13,7 +13,7 @@ import type { LinksDeps } from './links-deps.ts'
 const LIFETIME_MS = 1_800_000
 
 /** Writes the message that comes before the first second factor or passkey of an account. */
-const createFirstFactorMessage = ({ clock, mail, links, limits }: FirstFactorDeps) => {
+const createFirstFactorMessage = ({ clock, mail, issued, limits }: FirstFactorDeps) => {
   /** The message goes to the address that the account had 72 hours ago, if it was proved. */
   const addressOf = async (queries: Queries, { id, email, emailLower }: UserRecord): Promise<string> => {
     const earlier = await findEarlierEmail(queries, id, clock.now())
@@ -32,7 +32,7 @@ const createFirstFactorMessage = ({ clock, mail, links, limits }: FirstFactorDep
       if (!(await limits.mayAsk(transaction, asked))) return
       const isUnproved = emailVerifiedAtMs === undefined && !isEarlier
       if (isUnproved && !(await limits.mayMailUnverified(transaction, 'first_factor', emailLower))) return
-      const { link, url } = await links.create(transaction, {
+      const { link, url } = await issued.create(transaction, {
         purpose: 'first_factor',
         userId,
         emailLower,
@@ -89,10 +89,10 @@ export interface FirstFactor {
   prove(link: Link, caller: Caller): Promise<void>
 }
 
-type FirstFactorDeps = Pick<LinksDeps, 'clock' | 'db' | 'hasFactors' | 'limits' | 'links' | 'mail' | 'markVerified'>
+type FirstFactorDeps = Pick<LinksDeps, 'clock' | 'db' | 'hasFactors' | 'limits' | 'issued' | 'mail' | 'markVerified'>
 
 export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
-  const { db, clock, mail, links, markVerified, hasFactors } = deps
+  const { db, clock, mail, issued, markVerified, hasFactors } = deps
   const message = createFirstFactorMessage(deps)
 
   const isKnown = async (queries: Queries, userId: string, { device }: ProvingBrowser): Promise<boolean> => {
@@ -148,7 +148,7 @@ export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
         await lockUserToChange(transaction, userId)
         const user = await findUserById(transaction, userId)
         if (!isAccountOf(user, link)) throw new DeadLinkError('first_factor', 'ended')
-        await links.use(transaction, link)
+        await issued.use(transaction, link)
         if (user.emailVerifiedAtMs === undefined && provesEmail(link)) await markVerified(transaction, userId, caller)
       }),
   }

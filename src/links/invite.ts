@@ -56,7 +56,7 @@ interface Invited {
 
 type InviteDeps = Pick<
   LinksDeps,
-  'clock' | 'db' | 'lifetimes' | 'links' | 'mail' | 'makeInvited' | 'recordEvent' | 'users'
+  'clock' | 'db' | 'lifetimes' | 'issued' | 'mail' | 'makeInvited' | 'recordEvent' | 'users'
 >
 
 type Account = Pick<UserRecord, 'id' | 'emailLower'>
@@ -70,13 +70,13 @@ const MAX_TRIES = 3
  * invited account: nothing of that user lets them back in. It throws `conflict` for any other account.
  */
 export const createInvite = (deps: InviteDeps): Invite => {
-  const { db, clock, mail, links, recordEvent } = deps
+  const { db, clock, mail, issued, recordEvent } = deps
 
   const createLink = async (transaction: Transaction, user: Account, returnTo?: string, caller?: Caller) => {
     const { id: userId, emailLower } = user
     await recordEvent(transaction, { type: 'user.invited', userId }, caller)
     const lifetimeMs = deps.lifetimes.inviteMs
-    return links.create(transaction, { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs })
+    return issued.create(transaction, { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs })
   }
 
   const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {

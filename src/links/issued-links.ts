@@ -39,7 +39,7 @@ interface CreatedLink {
  * Makes links that prove something: a user who follows one has read the mail that it came in, or got it from an
  * operator. A `GET` never uses one up, since mail scanners follow links.
  */
-export interface Links {
+export interface IssuedLinks {
   /** Makes a link in the transaction that causes it. The token is stored nowhere, and is gone after this call. */
   create(transaction: Transaction, newLink: NewLink): Promise<CreatedLink>
   /**
@@ -70,7 +70,7 @@ interface IssuedLinksDeps {
   baseUrl: string
 }
 
-export const createLinks = ({ db, clock, baseUrl }: IssuedLinksDeps): Links => ({
+export const createIssuedLinks = ({ db, clock, baseUrl }: IssuedLinksDeps): IssuedLinks => ({
   async create(transaction, { lifetimeMs, details = {}, createdAtMs = 0, ...rest }) {
     const nowMs = clock.now()
     const times = { createdAtMs: Math.max(createdAtMs, nowMs), expiresAtMs: nowMs + lifetimeMs }

@@ -1,4 +1,4 @@
-import type { Users } from '../accounts/accounts.ts'
+import type { Accounts } from '../accounts/accounts.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { Change } from '../accounts/change.ts'
 import type { Ownership } from '../accounts/ownership.ts'
@@ -11,7 +11,7 @@ import type { Mail } from '../mail/mail.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { FindAsked } from '../sign-in/asked-factor.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import type { Links } from './issued-links.ts'
+import type { IssuedLinks } from './issued-links.ts'
 import type { MailLimits } from './mail-limits.ts'
 
 /** The functions of this folder are handed these; each takes a part. */
@@ -22,11 +22,11 @@ export interface LinksDeps
   clock: Clock
   baseUrl: string
   mail: Mail
-  links: Links
+  issued: IssuedLinks
   limits: MailLimits
   notify: Notify
   recordEvent: RecordEvent
-  users: Pick<Users, 'createInvited' | 'createVerified'>
+  users: Pick<Accounts, 'createInvited' | 'createVerified'>
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   change: Change

@@ -6,7 +6,7 @@ import type { EmailChanges } from './email-changes.ts'
 import type { Entries } from './entry.ts'
 import type { FirstFactor } from './first-factor.ts'
 import type { Invite } from './invite.ts'
-import type { Links } from './issued-links.ts'
+import type { IssuedLinks } from './issued-links.ts'
 import type { EntryPurpose } from './link.ts'
 import { createLoginLimit, type LoginLimit } from './login-limit.ts'
 import type { LinksDeps } from './links-deps.ts'
@@ -18,8 +18,8 @@ import type { ResetLinks } from './reset-links.ts'
 import { createVerification, type Verification } from './verification.ts'
 
 /** Links in messages are ways back into an account, and proofs of an address. */
-export interface Recovery {
-  links: Links
+export interface Links {
+  issued: IssuedLinks
   limits: MailLimits
   entry: Entries
   /** Tells whether the user of a link may choose a provider or a passkey in place of a password. */
@@ -43,21 +43,21 @@ export interface Recovery {
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
 }
 
-export const createRecovery = (deps: LinksDeps): Recovery => {
-  const { links, limits, lifetimes, acceptsPasswords } = deps
+export const createLinks = (deps: LinksDeps): Links => {
+  const { issued, limits, lifetimes, acceptsPasswords } = deps
   const pendingSignups = createPendingSignups(deps)
   const loginLimit = createLoginLimit(deps)
   const reset = loadedOnDemand(async () => (await import('./reset-links.ts')).createResetLinks(deps))
   const emailChanges = loadedOnDemand(async () => (await import('./email-changes.ts')).createEmailChanges(deps))
   /** The key is the purpose of the request. */
-  const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
+  const preparing: Partial<Record<MailRequest['purpose'], Pick<Links, 'prepare'>>> = {
     reset,
     signup: pendingSignups,
     new_email: emailChanges,
     login_limited: loginLimit,
   }
   return {
-    links,
+    issued,
     limits,
     entry: loadedOnDemand(async () => (await import('./entry.ts')).createEntries(deps)),
     takesConnectable: (purpose) => purpose === 'invite' || !acceptsPasswords,

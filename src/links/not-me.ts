@@ -43,7 +43,7 @@ export interface NotMe {
   confirm(link: Link, factor: ProvedFactor | undefined, caller: Caller): Promise<string>
 }
 
-type NotMeDeps = Pick<LinksDeps, 'clock' | 'db' | 'findAsked' | 'lifetimes' | 'links' | 'notify' | 'recordEvent'> &
+type NotMeDeps = Pick<LinksDeps, 'clock' | 'db' | 'findAsked' | 'lifetimes' | 'issued' | 'notify' | 'recordEvent'> &
   Pick<LinksDeps, 'applySecurityEvent' | 'change' | 'passwords' | 'requireGoodPassword' | 'unlockLogins'>
 
 interface Disowned {
@@ -117,7 +117,7 @@ const createRemoval = ({ clock, notify, recordEvent }: Pick<NotMeDeps, 'clock' |
 }
 
 export const createNotMe = (deps: NotMeDeps): NotMe => {
-  const { db, clock, links, passwords, applySecurityEvent, change, findAsked } = deps
+  const { db, clock, issued, passwords, applySecurityEvent, change, findAsked } = deps
   const remove = createRemoval(deps)
   const findForm = createForm(deps)
 
@@ -130,7 +130,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
   const disown = async (transaction: Transaction, { link, factor, setsPassword, caller }: Disowned) => {
     const { userId = '' } = link
     await lockUserToChange(transaction, userId)
-    await links.use(transaction, link)
+    await issued.use(transaction, link)
     const user = await requireAccount(link, transaction)
     const form = await findForm(link, setsPassword, transaction)
     // A factor that was added since the form was read is asked for as any other.
@@ -178,7 +178,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
         const details = { provesEmail: 'no' }
         const lifetimeMs = deps.lifetimes.resetMs
         const reset = { purpose: 'reset', userId, emailLower, details, lifetimeMs } as const
-        return (await links.create(transaction, reset)).token
+        return (await issued.create(transaction, reset)).token
       }),
   }
 }

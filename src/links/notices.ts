@@ -23,7 +23,7 @@ export const noticeContextOf = (email: string, occurredAtMs: number, device: Cal
 /** The link "This wasn't me" is good for this long. */
 const NOT_ME_LIFETIME_MS = 72 * 3_600_000
 
-interface NoticesDeps extends Pick<LinksDeps, 'clock' | 'limits' | 'links' | 'mail'> {
+interface NoticesDeps extends Pick<LinksDeps, 'clock' | 'limits' | 'issued' | 'mail'> {
   /** It tells whether users are told about sign-ins from new browsers (`SVC_MAIL_NOTICES`). */
   tellsOfNewBrowsers: boolean
   /** It tells whether users see their usernames (`SVC_USERNAMES`). */
@@ -34,7 +34,7 @@ interface NoticesDeps extends Pick<LinksDeps, 'clock' | 'limits' | 'links' | 'ma
 
 /** Tells users what happened to their accounts. */
 export const createNotify = (deps: NoticesDeps): Notify => {
-  const { clock, mail, links, limits, tellsOfNewBrowsers, usernames, hadFactor } = deps
+  const { clock, mail, issued, limits, tellsOfNewBrowsers, usernames, hadFactor } = deps
 
   /**
    * Tells whether the limits allow another message to the address of the account. Notices of new browsers have their
@@ -62,7 +62,7 @@ export const createNotify = (deps: NoticesDeps): Notify => {
   ) => {
     const lifetimeMs = NOT_ME_LIFETIME_MS
     const details = { ...about, ...(!(await hadFactor(transaction, userId, beforeMs)) && { hadFactor: 'no' }) }
-    const { link, url } = await links.create(transaction, { purpose, details, userId, emailLower, lifetimeMs })
+    const { link, url } = await issued.create(transaction, { purpose, details, userId, emailLower, lifetimeMs })
     return { url, expiresAtMs: link.expiresAtMs }
   }
 
@@ -114,9 +114,9 @@ export const createNotify = (deps: NoticesDeps): Notify => {
 const findCopies = async (transaction: Transaction, userId: string, nowMs: number) => {
   const former = await findFormerEmails(transaction, userId, nowMs)
   if (former.length === 0) return []
-  const links = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower: '' }, nowMs)
+  const live = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower: '' }, nowMs)
   return former.map((to) => ({
     to,
-    isByOperator: links.some(({ emailLower, details }) => emailLower === to && details.by === 'operator'),
+    isByOperator: live.some(({ emailLower, details }) => emailLower === to && details.by === 'operator'),
   }))
 }

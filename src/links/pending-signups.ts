@@ -47,7 +47,7 @@ const signupRequest = ({ to, link, token, userAgent }: NewSignupLink): MailReque
  * resolves to undefined if a newer link has replaced this one.
  */
 const prepareSignupMessage = async (
-  { clock, baseUrl, links }: PendingSignupsDeps,
+  { clock, baseUrl, issued }: PendingSignupsDeps,
   transaction: Transaction,
   { to, details, expiresAtMs }: MailRequest,
 ): Promise<OutgoingMessage | undefined> => {
@@ -55,13 +55,13 @@ const prepareSignupMessage = async (
   const account = await findUserByEmail(transaction, emailLower)
   const about = { email: to, occurredAtMs: Number(occurredAtMs), device: JSON.parse(device) as KnownDevice }
   if (await isEmailTaken(transaction, emailLower, clock.now())) {
-    await links.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })
+    await issued.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })
     await deletePendingSignups(transaction, emailLower)
     if (!account) return { to, userId: undefined, message: { kind: 'email_reserved', ...about }, expiresAtMs }
     const url = `${baseUrl}/auth/login?email=${encodeURIComponent(to)}`
     return { to, userId: account.id, message: { kind: 'account_exists', ...about, url }, expiresAtMs }
   }
-  if (!(await links.isLive(linkId, transaction))) return undefined
+  if (!(await issued.isLive(linkId, transaction))) return undefined
   const url = urlOfLink(baseUrl, 'signup', token)
   return { to, userId: undefined, message: { kind: 'verify', ...about, url, expiresAtMs }, linkId, expiresAtMs }
 }
@@ -98,11 +98,11 @@ export interface PendingSignups {
   deleteExpired(nowMs: number): Promise<number>
 }
 
-type PendingSignupsDeps = Pick<LinksDeps, 'baseUrl' | 'clock' | 'db' | 'lifetimes' | 'limits' | 'links' | 'mail'> &
+type PendingSignupsDeps = Pick<LinksDeps, 'baseUrl' | 'clock' | 'db' | 'lifetimes' | 'limits' | 'issued' | 'mail'> &
   Pick<LinksDeps, 'passwords' | 'requireGoodPassword' | 'users'>
 
 export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups => {
-  const { db, clock, links, limits, mail, users } = deps
+  const { db, clock, issued, limits, mail, users } = deps
 
   const requirePending = async (link: Link): Promise<PendingSignup> => {
     const pending = await findPendingSignup(db, link.id)
@@ -119,7 +119,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
         // are alike.
         if (!(await limits.mayMailUnverified(transaction, 'signup', email.lower))) return
         const details = { browser: hash, returnTo }
-        const { link, token } = await links.create(transaction, {
+        const { link, token } = await issued.create(transaction, {
           ...which,
           details,
           lifetimeMs: deps.lifetimes.verifyMs,
@@ -145,8 +145,8 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
       const signup = await checkConfirmation(deps, await requirePending(link), confirmation, caller)
       const first = async (transaction: Transaction): Promise<void> => {
         // This comes first: of two requests at once, the second waits here, and then finds that the link was used.
-        await links.use(transaction, link)
-        await links.replace(transaction, link)
+        await issued.use(transaction, link)
+        await issued.replace(transaction, link)
         await deletePendingSignups(transaction, link.emailLower)
       }
       return users.createVerified(signup, first, caller)

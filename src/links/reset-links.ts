@@ -78,14 +78,14 @@ export interface ResetLinks {
   ): Promise<OperatorLink>
 }
 
-type ResetLinksDeps = Pick<LinksDeps, 'clock' | 'db' | 'lifetimes' | 'limits' | 'links' | 'mail' | 'recordEvent'>
+type ResetLinksDeps = Pick<LinksDeps, 'clock' | 'db' | 'lifetimes' | 'limits' | 'issued' | 'mail' | 'recordEvent'>
 
 export const createResetLinks = (deps: ResetLinksDeps): ResetLinks => {
-  const { db, clock, mail, links, limits, recordEvent } = deps
+  const { db, clock, mail, issued, limits, recordEvent } = deps
   const { resetMs: lifetimeMs } = deps.lifetimes
 
   const createLink = (transaction: Transaction, { id: userId, emailLower }: UserRecord, details: Link['details']) =>
-    links.create(transaction, { purpose: 'reset', userId, emailLower, details, lifetimeMs })
+    issued.create(transaction, { purpose: 'reset', userId, emailLower, details, lifetimeMs })
 
   const createFor = async (transaction: Transaction, userId: string, details: Link['details'], caller?: Caller) => {
     const user = await lockedUser(transaction, userId)

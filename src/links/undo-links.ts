@@ -21,13 +21,13 @@ interface MovingUser {
   device: Caller['device']
 }
 
-export type UndoLinksDeps = Pick<LinksDeps, 'clock' | 'links' | 'mail'>
+export type UndoLinksDeps = Pick<LinksDeps, 'clock' | 'issued' | 'mail'>
 
 /**
  * Sends links that undo a change of address. An address that nobody has proved gets none: it may be a stranger's. It is
  * told of the change all the same, since it may be the owner's, and a thief's the new one.
  */
-export const createUndoLinks = ({ clock, mail, links }: UndoLinksDeps) => {
+export const createUndoLinks = ({ clock, mail, issued }: UndoLinksDeps) => {
   const isSentTo = ({ emailVerifiedAtMs }: UserRecord): boolean => mail.isOn && emailVerifiedAtMs !== undefined
 
   const sendWithoutLink = async (transaction: Transaction, { user, device }: MovingUser): Promise<void> => {
@@ -44,7 +44,7 @@ export const createUndoLinks = ({ clock, mail, links }: UndoLinksDeps) => {
     { user, newEmail, askedAtMs, device }: MovingUser,
     lifetimeMs: number,
   ): Promise<number> => {
-    const { link, url } = await links.create(transaction, {
+    const { link, url } = await issued.create(transaction, {
       purpose: 'undo',
       userId: user.id,
       emailLower: user.emailLower,

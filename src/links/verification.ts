@@ -5,7 +5,7 @@ import type { Queries, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
 import type { CheckedEntry } from './entry.ts'
 import { DeadLinkError, isAccountOf, type Link } from './link.ts'
-import type { Links } from './issued-links.ts'
+import type { IssuedLinks } from './issued-links.ts'
 import { knownDevice } from '../lib/device.ts'
 import type { LinksDeps } from './links-deps.ts'
 
@@ -20,7 +20,7 @@ export interface AskingBrowser {
 
 /** Writes a message with a link to an address that is not verified, within the limits. */
 const createVerificationMessage =
-  ({ clock, mode, lifetimes, links, limits, mail }: VerificationDeps) =>
+  ({ clock, mode, lifetimes, issued, limits, mail }: VerificationDeps) =>
   async (transaction: Transaction, user: UserRecord, browser: AskingBrowser, isProved: boolean): Promise<void> => {
     if (mode === 'off' || !mail.isOn) return
     const { id: userId, email, emailLower } = user
@@ -32,7 +32,7 @@ const createVerificationMessage =
     if (!mayAsk || !(await limits.mayMailUnverified(transaction, request.purpose, emailLower))) return
     const details = { browser: browser.hash, returnTo: browser.returnTo }
     const newLink = { purpose: 'verify', userId, emailLower, details, lifetimeMs: lifetimes.verifyMs } as const
-    const { link, url } = await links.create(transaction, newLink)
+    const { link, url } = await issued.create(transaction, newLink)
     const { id: linkId, expiresAtMs } = link
     const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
     const message = { kind: 'verify' as const, ...about, url, expiresAtMs }
@@ -70,11 +70,11 @@ export interface Verification {
   checkReclaim(link: Link, password: string, caller: Caller): Promise<CheckedEntry>
 }
 
-type VerificationDeps = Pick<LinksDeps, 'clock' | 'db' | 'lifetimes' | 'limits' | 'links' | 'mail' | 'mode'> &
+type VerificationDeps = Pick<LinksDeps, 'clock' | 'db' | 'lifetimes' | 'limits' | 'issued' | 'mail' | 'mode'> &
   Pick<LinksDeps, 'markVerified' | 'passwords' | 'reclaim' | 'requireGoodPassword'>
 
 export const createVerification = (deps: VerificationDeps): Verification => {
-  const { db, clock, mode, links, passwords, requireGoodPassword, markVerified, reclaim } = deps
+  const { db, clock, mode, issued, passwords, requireGoodPassword, markVerified, reclaim } = deps
   const writeMessage = createVerificationMessage(deps)
 
   const sendAgain: Verification['sendAgain'] = (userId, browser) =>
@@ -108,10 +108,10 @@ export const createVerification = (deps: VerificationDeps): Verification => {
     },
 
     verifyIn: (link, caller) => async (transaction) => {
-      await requireAndUse(transaction, links, link)
+      await requireAndUse(transaction, issued, link)
       await markVerified(transaction, userIdOf(link), caller)
       // Other messages about the same address have nothing left to prove.
-      await links.replace(transaction, link)
+      await issued.replace(transaction, link)
     },
 
     async checkReclaim(link, password, caller) {
@@ -123,7 +123,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
       return {
         grant: grantFor(link),
         async apply(transaction) {
-          await requireAndUse(transaction, links, link)
+          await requireAndUse(transaction, issued, link)
           const userId = userIdOf(link)
           const proved = { userId, emailLower: link.emailLower, passwordHash, caller }
           const cause = { by: 'reclaim_by_verification', method: 'link', signsInWith: 'password' } as const
@@ -136,9 +136,9 @@ export const createVerification = (deps: VerificationDeps): Verification => {
 }
 
 /** Locks the user first, as every change of an account does, and makes sure that the link is still about the account. */
-const requireAndUse = async (transaction: Transaction, links: Links, link: Link): Promise<void> => {
+const requireAndUse = async (transaction: Transaction, issued: IssuedLinks, link: Link): Promise<void> => {
   await lockUserToChange(transaction, userIdOf(link))
-  await links.use(transaction, link)
+  await issued.use(transaction, link)
   await requireAccountOf(transaction, link)
 }
 

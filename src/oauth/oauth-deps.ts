@@ -1,5 +1,5 @@
 import type { Notify } from '../accounts/account-notice.ts'
-import type { Users } from '../accounts/accounts.ts'
+import type { Accounts } from '../accounts/accounts.ts'
 import type { HasPassword } from '../accounts/authentication.ts'
 import type { EmailDomains } from '../accounts/fields.ts'
 import type { Ownership } from '../accounts/ownership.ts'
@@ -23,7 +23,7 @@ export interface OAuthDeps
   clock: Clock
   rootSecret: RootSecret
   baseUrl: string
-  users: Pick<Users, 'createFromProfile'>
+  users: Pick<Accounts, 'createFromProfile'>
   signupOpen: boolean
   emailDomains: EmailDomains
   hasPassword: HasPassword

@@ -18,10 +18,10 @@ import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
  * another person, whose press must not make an account with the attacker's password.
  */
 export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passwords' | 'usernames'>): LinkHandlers => {
-  const { recovery, layout, requestMetrics, usernames, passwords } = deps
+  const { links, layout, requestMetrics, usernames, passwords } = deps
   const confirmSignupPage = createConfirmSignupPage(layout)
   const emailTakenPage = createEmailTakenPage(layout)
-  const { pendingSignups } = recovery
+  const { pendingSignups } = links
 
   /** A signup with a password that began before passwords were turned off is refused. */
   const requireSignup = (link: Link) => {

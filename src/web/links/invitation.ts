@@ -12,11 +12,11 @@ import { createLinkForm, type NamedLink } from '../sign-in/link-token.ts'
 
 /** Handles `GET` and `POST /auth/invite`: they lead into an account that an operator has made (CONTRACT.md 4.10). */
 export const createInvitation = (deps: SignInServices & Pick<Services, 'passwords' | 'providers' | 'usernames'>) => {
-  const { recovery, layout, providers, usernames, passwords } = deps
+  const { links, layout, providers, usernames, passwords } = deps
   const invitationPage = createInvitationPage(layout)
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
-    const { email, username } = await recovery.entry.requireAccount(link)
+    const { email, username } = await links.entry.requireAccount(link)
     const [session] = await findBrowserSessions(deps, context)
     return invitationPage({
       csrfToken: context.csrfToken,
@@ -35,7 +35,7 @@ export const createInvitation = (deps: SignInServices & Pick<Services, 'password
     const username = usernames ? context.form.get('username') : undefined
     const chosen = { password, username }
     const entry = { link, chosen, isOwnSession: false, factor: undefined, caller: context }
-    const { grant, apply: also } = await recovery.entry.check(entry)
+    const { grant, apply: also } = await links.entry.check(entry)
     const returnTo = returnToOf(deps, context, link)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
