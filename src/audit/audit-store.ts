@@ -1,6 +1,9 @@
 import { columnsOf, insertRow, type NewRow, type Queries, type Value } from '../storage/database.ts'
 import { type AuditRow, type StoredRow, toStored } from './audit-row.ts'
 
+/** Sorts after all ids, which are hexadecimal. */
+export const AFTER_ALL = 'g'
+
 /** The columns of a record; the others say what it stands for, and what it leaves to do. */
 export const COLUMNS = columnsOf('audit_events', 'count', 'tally')
 

@@ -9,9 +9,7 @@ import { type RecoveryCode, readRecoveryCode } from './recovery-code-sets.ts'
 import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './second-factor-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
 import { endRowAnywhere } from './wrong-code-store.ts'
-import { counterFor } from '../limits/counter.ts'
-import { countTry } from '../limits/counter-store.ts'
-import type { MessageLimitName } from '../limits/limit-table.ts'
+import { countMessage } from '../limits/counter.ts'
 
 /**
  * Notes a wrong code after a right password, a provider or a link. The user is told about the third one within a
@@ -21,10 +19,10 @@ const createWrongCodeNotice =
   ({ db, clock, notify }: Pick<FactorDeps, 'clock' | 'db' | 'notify'>) =>
   (userId: string, caller?: Caller): Promise<void> =>
     db.inTransaction(async (transaction) => {
-      const isWithin = async (limit: MessageLimitName): Promise<boolean> =>
-        (await countTry(transaction.all, { counters: [counterFor(limit, userId)], nowMs: clock.now() })).length > 0
-      if (await isWithin('untoldWrongCodes')) return
-      if (await isWithin('wrongCodesNotice')) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
+      const nowMs = clock.now()
+      if (await countMessage(transaction, 'untoldWrongCodes', [userId], nowMs)) return
+      if (await countMessage(transaction, 'wrongCodesNotice', [userId], nowMs))
+        await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
     })
 
 /** A user has entered this code to prove that they hold a second factor. */

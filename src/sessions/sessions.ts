@@ -1,13 +1,12 @@
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
-import type { Clock } from '../lib/time.ts'
 import { createAuthenticate } from './authenticate.ts'
-import type { AuthenticatedSession, Session, SessionWithUser } from './session.ts'
+import type { AuthenticatedSession, Session } from './session.ts'
 import { createCachedSessions } from './session-store.ts'
 import { createEnding, type EndingSession, type OwnEnd } from './ending.ts'
 import type { SessionDeps } from './session-deps.ts'
-import { currentTimeMs } from './lifetime.ts'
+import { currentTimeMs, isUsable } from './lifetime.ts'
 import {
   type AuthenticationRules,
   createRecentAuthentication,
@@ -88,9 +87,6 @@ interface SessionsDeps
   rootSecret: RootSecret
 }
 
-const live = (session: SessionWithUser, clock: Clock): Session | undefined =>
-  !session.user.disabled && session.expiresAtMs > currentTimeMs(session, clock) ? session : undefined
-
 const NO_SESSION: CurrentSession = { sessionId: '', readAtMs: undefined }
 
 export const createSessions = (deps: SessionsDeps): Sessions => {
@@ -111,7 +107,8 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     ...recentAuthentication,
     deleteReplaced,
 
-    find: (id) => after(cachedSessions.get(id), (row) => row && live(row.session, clock)),
+    find: (id) =>
+      after(cachedSessions.get(id), (row) => (row && isUsable(row.session, clock) ? row.session : undefined)),
 
     async list(userId, limit, { sessionId: firstId, readAtMs } = NO_SESSION) {
       const nowMs = currentTimeMs({ readAtMs }, clock)
