@@ -20,7 +20,14 @@ import {
   type ProviderUser,
 } from './registration.ts'
 import { findPasswordHashes, findUsers, type UserPage } from './user-list-store.ts'
-import { findUserByEmail, findUserById, findUserByUsername, requireUserById, type User } from './user-store.ts'
+import {
+  findEmailOfUsername,
+  findUserByEmail,
+  findUserById,
+  findUserByUsername,
+  requireUserById,
+  type User,
+} from './user-store.ts'
 
 export type { UserFilter } from './user-list-store.ts'
 export type { RemovedFactors } from './security-events.ts'
@@ -48,6 +55,8 @@ export interface Accounts extends Administration {
   // These are what a user does.
   /** `unavailable` where too many wait for a password to be checked now: a login need not be counted then. */
   requireRoomForPassword(caller: Caller): void
+  /** Finds the email, in lower case, of the account with this username. */
+  findEmailOf(username: string): Promise<string | undefined>
   /**
    * Signs in with email and password, or returns the reason of the refusal; every refusal must get the same response.
    */
@@ -101,6 +110,7 @@ export const createAccounts = (deps: AccountsDeps): Accounts => {
     ...registration,
     authenticate,
     requireRoomForPassword: passwords.requireRoom,
+    findEmailOf: (username) => findEmailOfUsername(db, username),
 
     async signUp(newUser, caller, also) {
       return grantFor(await create({ ...newUser, isSelfMade: true }, caller, also))

@@ -21,11 +21,17 @@ const refusedEmail = (reason: string, message: string, values: readonly string[]
 
 const USERNAME = /^[a-z0-9_-]{3,30}$/
 
-/** Reads a username, lower-cased: 3 to 30 of `a-z 0-9 _ -`; `unprocessable` on field `username`. */
-export const requireUsername = (entered: string): string => {
+/** Reads a username, lower-cased; undefined for any other text, such as each with an `@`. */
+export const readUsername = (entered: string): string | undefined => {
   // Checked before as well as after: some letters outside ASCII become ASCII when lower-cased (the Kelvin sign).
   const lower = /^[\x20-\x7e]*$/.test(entered) ? entered.toLowerCase() : ''
-  if (USERNAME.test(lower)) return lower
+  return USERNAME.test(lower) ? lower : undefined
+}
+
+/** Reads a username, lower-cased: 3 to 30 of `a-z 0-9 _ -`; `unprocessable` on field `username`. */
+export const requireUsername = (entered: string): string => {
+  const username = readUsername(entered)
+  if (username !== undefined) return username
   throw new AppError('unprocessable', 'A username has 3 to 30 of the characters a-z, 0-9, _ and -.', {
     field: 'username',
     reason: 'username_invalid',

@@ -96,6 +96,9 @@ const orNotFound = (user: UserRecord | undefined, id: string): UserRecord => {
 export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
 export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)
 
+export const findEmailOfUsername = async (db: Queries, username: string): Promise<string | undefined> =>
+  (await db.get<{ email_lower: string }>('SELECT email_lower FROM users WHERE username = ?', username))?.email_lower
+
 /** Finds the id of a user, by it or by their email in lower case. */
 export const findUserId = async (
   db: Queries,

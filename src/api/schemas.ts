@@ -91,6 +91,12 @@ export const SCHEMAS = {
     properties: { id: { type: 'string', format: 'uuid' }, name: { type: 'string', maxLength: 64 } },
   },
 
+  PasskeyEndpoints: {
+    type: 'object',
+    required: ['enroll', 'manage'],
+    properties: { enroll: { type: 'string', format: 'uri' }, manage: { type: 'string', format: 'uri' } },
+  },
+
   OpenApiDocument: {
     type: 'object',
     required: ['openapi', 'info', 'paths'],

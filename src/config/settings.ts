@@ -210,6 +210,12 @@ export const SETTINGS = {
     defaultValue: 'on',
     ...onOff,
   },
+  loginWith: {
+    name: 'SVC_LOGIN_WITH',
+    description: '`both`: people log in with their email address or their username, and the password.',
+    defaultValue: 'email',
+    ...oneOf('email', 'both'),
+  },
   emailDomains: {
     name: 'SVC_EMAIL_DOMAINS',
     description: 'Email domains that signup, providers and changes of email accept.',
@@ -277,6 +283,14 @@ export const SETTINGS = {
     name: 'SVC_HOME_URL',
     description: 'Path of the application where login without `return_to` and logout end.',
     defaultValue: '/',
+    ...homePath,
+  },
+  afterSignupUrl: {
+    name: 'SVC_AFTER_SIGNUP_URL',
+    description:
+      'Path of the application where people go once who have just created an account. It gets the `return_to` that was ' +
+      'asked for as its query parameter.',
+    defaultText: 'none: they go where a login goes',
     ...homePath,
   },
   trustProxy: {
@@ -424,5 +438,4 @@ export const SETTINGS = {
   },
 } satisfies Record<string, Setting<unknown>>
 
-/** The values of the settings as read. */
 export type ReadSettings = { [Key in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Key]> }

@@ -15,6 +15,12 @@ export const isKnownToClient = (ifNoneMatch: string | undefined, etag: string): 
   return known.includes(etag) || known.includes('*')
 }
 
+/** Tells whether the client takes gzip (RFC 9110 section 12.5.3). A client that is in doubt gets the plain body. */
+export const acceptsGzip = ({ 'accept-encoding': accepted = '' }: IncomingHttpHeaders): boolean =>
+  accepted
+    .split(',')
+    .some((coding) => /^gzip(?:;q=(?:1(?:\.0*)?|0\.\d*[1-9]\d*))?$/.test(coding.replaceAll(/\s/g, '').toLowerCase()))
+
 /**
  * Tells whether a script sent the form. A script wants data and no page; a browser that shows a page accepts
  * `text/html`.

@@ -91,7 +91,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       outgoing.writeHead(303, headers).end()
       return 303
     }
-    const { status, body, contentType, retryAfterSeconds, etag } = response
+    const { status, body, gzipped, contentType, retryAfterSeconds, etag } = response
     if (etag !== undefined) headers.push('etag', etag)
     if (etag !== undefined && isKnownToClient(context.headers['if-none-match'], etag)) {
       outgoing.writeHead(304, headers).end()
@@ -104,6 +104,11 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
     if (status === 401) headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
+    if (gzipped) {
+      headers.push('content-encoding', 'gzip', 'content-length', String(gzipped.length))
+      outgoing.writeHead(status, headers).end(gzipped)
+      return status
+    }
     const bytes = Buffer.byteLength(body)
     headers.push('content-length', String(bytes))
     // ASCII has a byte for each character, and needs no encoder.

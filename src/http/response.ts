@@ -4,6 +4,8 @@ export interface ContentResponse {
   status: number
   contentType: string
   body: string
+  /** This is the body, compressed. It is sent in its place. */
+  gzipped?: Buffer
   retryAfterSeconds?: number | undefined
   /** If this is missing, the response is not cached. */
   cacheSeconds?: number

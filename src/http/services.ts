@@ -40,6 +40,8 @@ export interface ServerDeps {
   isBaseUrlSet: boolean
   /** A login without `return_to` and a logout end at this path. */
   homeUrl: string
+  /** Users who have just created an account go to this path first. If it is undefined, they go where a login goes. */
+  afterSignupUrl: string | undefined
   /** Clients may request these audiences. If the list is empty, they may request any. */
   audiences: string[]
   /** This says which users may create an account. `providers` means only users who come from a provider. */
@@ -48,6 +50,8 @@ export interface ServerDeps {
   passwords: boolean
   /** This tells whether users choose a username and see it. */
   usernames: boolean
+  /** This tells with what, beside the password, users log in: with the email, or with the email or the username. */
+  loginWith: 'email' | 'both'
   /** This tells whether the names of all cookies begin with `__Host-` or `__Secure-`. */
   cookiePrefix: boolean
   /** The secret binds CSRF tokens to sessions. */

@@ -1,8 +1,15 @@
 import { BLACK, type Colour, contrast, mix, parseColour, readableOn, toHex, WHITE } from './colour.ts'
 
-/** The numbers are the minimum contrast of text, and of the outlines of controls (WCAG 2.2, 1.4.3 and 1.4.11). */
-const TEXT = 4.5
-const SHAPE = 3
+/** This is the minimum contrast of text, and of the outlines of controls. */
+interface Contrasts {
+  text: number
+  shape: number
+}
+
+/** WCAG 2.2, 1.4.3 and 1.4.11. */
+const USUAL: Contrasts = { text: 4.5, shape: 3 }
+/** WCAG 2.2, 1.4.6, for users who ask for more contrast. */
+const MORE: Contrasts = { text: 7, shape: 4.5 }
 
 /** These are all colours of the pages in one colour scheme. Each becomes a custom property with the same name. */
 export interface Palette {
@@ -75,10 +82,11 @@ const DARK: Scheme = {
  * Leaves the accent unchanged if possible: a very dark one is lightened on a dark page, where the button would be
  * invisible.
  */
-const buttonColours = (accent: Colour, scheme: Scheme, grounds: readonly Colour[]) => {
-  const edge = readableOn(grounds, accent, scheme.pole, SHAPE)
-  const button = scheme === DARK ? edge : accent
-  const ink = contrast(button, WHITE) >= TEXT ? WHITE : BLACK
+const buttonColours = (accent: Colour, scheme: Scheme, { text, shape }: Contrasts, grounds: readonly Colour[]) => {
+  const edge = readableOn(grounds, accent, scheme.pole, shape)
+  const ground = scheme === DARK ? edge : accent
+  const ink = contrast(ground, WHITE) >= Math.min(text, contrast(ground, BLACK)) ? WHITE : BLACK
+  const button = readableOn([ink], ground, ink === WHITE ? BLACK : WHITE, text)
   return {
     accent: button,
     accentEdge: edge,
@@ -87,12 +95,13 @@ const buttonColours = (accent: Colour, scheme: Scheme, grounds: readonly Colour[
   }
 }
 
-const palette = (accent: Colour, scheme: Scheme): Palette => {
+const palette = (accent: Colour, scheme: Scheme, contrasts: Contrasts): Palette => {
+  const { text, shape } = contrasts
   const tinted = (grey: string): Colour => mix(parseColour(grey), accent, scheme.tint)
   const [page, surface] = [tinted(scheme.page), scheme === DARK ? tinted(scheme.surface) : WHITE]
   const wash = mix(page, accent, scheme.wash)
   const readable = (colour: Colour, grounds: readonly Colour[]): Colour =>
-    readableOn(grounds, colour, scheme.pole, TEXT)
+    readableOn(grounds, colour, scheme.pole, text)
   const ground = (hex: string): Colour => mix(surface, parseColour(hex), 0.08)
   const grounds = [wash, page, surface, ground(scheme.danger), ground(scheme.good)]
   const danger = readable(parseColour(scheme.danger), grounds)
@@ -102,7 +111,7 @@ const palette = (accent: Colour, scheme: Scheme): Palette => {
     surface,
     hover: mix(surface, parseColour(scheme.ink), 0.05),
     line: tinted(scheme.line),
-    edge: readableOn([surface, page, wash], tinted(scheme.edge), scheme.pole, SHAPE),
+    edge: readableOn([surface, page, wash], tinted(scheme.edge), scheme.pole, shape),
     ink: readable(tinted(scheme.ink), grounds),
     muted: readable(tinted(scheme.muted), grounds),
     link: readable(accent, grounds),
@@ -111,23 +120,42 @@ const palette = (accent: Colour, scheme: Scheme): Palette => {
     dangerGround: ground(scheme.danger),
     good: readable(parseColour(scheme.good), grounds),
     goodGround: ground(scheme.good),
-    ...buttonColours(accent, scheme, [surface, page, wash]),
+    ...buttonColours(accent, scheme, contrasts, [surface, page, wash]),
   }
 }
 
+/** These are the colours of the light and the dark scheme. */
+export interface Schemes {
+  light: Palette
+  dark: Palette
+}
+
+export interface Theme extends Schemes {
+  /** Users who ask for more contrast get these. */
+  more: Schemes
+}
+
 /** Derives the colours of both schemes from the accent (`#rrggbb`). They are readable with any accent. */
-export const createTheme = (accentColor: string): { light: Palette; dark: Palette } => {
+export const createTheme = (accentColor: string): Theme => {
   const accent = parseColour(accentColor)
-  return { light: palette(accent, LIGHT), dark: palette(accent, DARK) }
+  const schemes = (contrasts: Contrasts): Schemes => ({
+    light: palette(accent, LIGHT, contrasts),
+    dark: palette(accent, DARK, contrasts),
+  })
+  return { ...schemes(USUAL), more: schemes(MORE) }
 }
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-const declarations = (colours: Palette): string =>
-  Object.entries(colours)
-    .map(([name, colour]: [string, Colour]) => `--${kebab(name)}:${toHex(colour)}`)
-    .join(';')
+const declarations = ({ light, dark }: Schemes): string[] =>
+  Object.entries(light).map(
+    ([name, colour]: [string, Colour]) =>
+      `--${kebab(name)}:light-dark(${toHex(colour)},${toHex(dark[name as keyof Palette])})`,
+  )
 
-/** Writes the custom properties that the stylesheet uses. */
-export const themeCss = ({ light, dark }: { light: Palette; dark: Palette }): string =>
-  `:root{${declarations(light)}}\n@media (prefers-color-scheme:dark){:root{${declarations(dark)}}}\n`
+/** Writes the custom properties that the stylesheet uses; of those for more contrast, the ones that differ. */
+export const themeCss = ({ more, ...usual }: Theme): string => {
+  const all = declarations(usual)
+  const different = declarations(more).filter((declaration) => !all.includes(declaration))
+  return `:root{${all.join(';')}}@media (prefers-contrast:more){:root{${different.join(';')}}}`
+}

@@ -4,27 +4,19 @@ import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { createServer, ignoreSocketErrors } from '../lib/node-http.ts'
 import { readAbsoluteForm } from '../lib/url.ts'
+import type { Registry } from 'prom-client'
 
 interface MetricsListenerDeps {
   host: string
   port: number
   log: Log
-  contentType: string
-  /** Returns all metrics in the text format of Prometheus. */
-  read: () => Promise<string>
-}
-
-export interface MetricsListener {
-  /** Resolves when it listens. Throws `unavailable`, naming the setting, when it cannot. */
-  start(): Promise<void>
-  stop(): Promise<void>
+  registry: Registry
 }
 
 const PATH = '/auth/metrics'
 
 /** Serves the metrics on a port of their own, so that the public port, which everyone reaches, does not show them. */
-export const createMetricsListener = (deps: MetricsListenerDeps): MetricsListener => {
-  const { host, port, log, contentType, read } = deps
+export const createMetricsListener = ({ host, port, log, registry }: MetricsListenerDeps) => {
   const handle = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const send = (status: number, body: string, headers: Record<string, string> = {}): void => {
       const length = Buffer.byteLength(body)
@@ -34,7 +26,7 @@ export const createMetricsListener = (deps: MetricsListenerDeps): MetricsListene
     if (target.split('?', 1)[0] !== PATH) return send(404, `There is nothing here but ${PATH}.\n`)
     if (method !== 'GET' && method !== 'HEAD') return send(405, 'Allowed: GET, HEAD.\n', { Allow: 'GET, HEAD' })
     try {
-      send(200, await read(), { 'Content-Type': contentType })
+      send(200, await registry.metrics(), { 'Content-Type': registry.contentType })
     } catch (error) {
       log.error({ err: error }, 'metrics cannot be read')
       send(500, 'The metrics cannot be read.\n')
@@ -44,6 +36,7 @@ export const createMetricsListener = (deps: MetricsListenerDeps): MetricsListene
   ignoreSocketErrors(server)
 
   return {
+    /** Resolves when it listens. Throws `unavailable`, naming the setting, when it cannot. */
     async start(): Promise<void> {
       try {
         await once(server.listen({ host, port }), 'listening')

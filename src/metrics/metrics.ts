@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Log } from '../lib/log.ts'
-import { type Counts, createCounts } from './counts.ts'
-import { createMetricsListener, type MetricsListener } from './listener.ts'
+import { createCounts } from './counts.ts'
+import { createMetricsListener } from './listener.ts'
 import { addReadings, type MetricsSources } from './readings.ts'
 
 interface MetricsDeps {
@@ -13,24 +13,19 @@ interface MetricsDeps {
 }
 
 /** The metrics of one process are counted as things happen, or read at each scrape; a listener serves them. */
-export interface Metrics extends Counts, MetricsListener {
-  /** Call it once, before the first scrape. */
-  readFrom(sources: MetricsSources): void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Import it only when metrics are on: the library takes long to load. */
-export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps): Metrics => {
+export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps) => {
   const registry = createRegistry(version)
-  const { contentType } = registry
-
   return {
     ...createCounts(registry, providers),
-    readFrom: (sources) => addReadings(registry, sources),
-    ...createMetricsListener({ log, host, port, contentType, read: () => registry.metrics() }),
+    /** Call it once, before the first scrape. */
+    readFrom: (sources: MetricsSources): void => addReadings(registry, sources),
+    ...createMetricsListener({ log, host, port, registry }),
   }
 }
 
-/** Creates the registry of this process, with the default metrics of Node.js. */
 const createRegistry = (version: string): Registry => {
   const registry = new Registry()
   const registers = [registry]

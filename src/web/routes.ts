@@ -11,11 +11,13 @@ import type { ProviderView, RouteDeps } from '../http/services.ts'
 import { ACCOUNT_PATH, stepUpAfterLogin } from '../http/step-up.ts'
 
 import { isLoopbackUrl } from '../lib/url.ts'
+import { acceptsGzip } from '../http/negotiation.ts'
 import type { Asset } from './site/assets.ts'
 import type { SiteFrame } from './site/frame.ts'
 import { createLoginRedirect } from './login/login-redirect.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { at, loadedFirst, partsOf, reopenedForms, screen, type ScreenDeps, withoutSwitchedOff } from './rows.ts'
+import { changePassword, createPasskeyEndpoints } from './account/well-known.ts'
 import { createGetSessionScript } from './site/session-script.ts'
 
 /** These limits apply to forms in which a signed-in user enters a password. They count each try and wrong passwords. */
@@ -144,6 +146,9 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, passwordIcon, assets }
     { method: 'POST', path: '/auth/email/verify',            guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: verifyEmail },
     { method: 'GET',  path: '/auth/email/undo',              guard: 'none',                         responseKind: 'html', holdsToken: true, module: undoEmail },
     { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', module: undoEmail, event: 'email_undo' },
+    // The proxy rewrites the same paths of the origin to these.
+    { method: 'GET',  path: '/auth/.well-known/change-password',   guard: 'none',                   responseKind: 'html', needs: 'passwords', module: at(changePassword) },
+    { method: 'GET',  path: '/auth/.well-known/passkey-endpoints', guard: 'none',                   responseKind: 'json', needs: 'passkeys', module: at(createPasskeyEndpoints(deps)) },
     // The application has this address. A request for it reaches svc only while the application is being set up.
     ...(isLoopbackUrl(deps.baseUrl) ? [{ method: 'GET', path: '/', guard: 'none', responseKind: 'html', module: welcome } satisfies Route] : []),
     // Proxies ask these questions about each request of an application.
@@ -220,11 +225,14 @@ const providerRoutes = (deps: ScreenDeps, provider: ProviderView, linkPages: Lin
 
 const ONE_YEAR_SECONDS = 31_536_000
 
-const assetRoute = ({ path, contentType, body }: Asset): Route => ({
-  method: 'GET',
-  path,
-  guard: 'none',
-  responseKind: 'asset',
-  frequent: true,
-  module: at({ handle: () => ({ status: 200, contentType, body, cacheSeconds: ONE_YEAR_SECONDS }) }),
-})
+const assetRoute = ({ path, contentType, body, gzipped }: Asset): Route => {
+  const plain = { status: 200, contentType, body, cacheSeconds: ONE_YEAR_SECONDS, headers: ['vary', 'accept-encoding'] }
+  return {
+    method: 'GET',
+    path,
+    guard: 'none',
+    responseKind: 'asset',
+    frequent: true,
+    module: at({ handle: ({ headers }) => (acceptsGzip(headers) ? { ...plain, gzipped: gzipped() } : plain) }),
+  }
+}

@@ -193,6 +193,14 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     login: (pages) => pages.login(login),
     'login without signup': (pages) => pages.login({ ...login, signupOpen: false, returnTo: undefined, email: '' }),
     'login with providers': (pages) => pages.login({ ...login, providers }),
+    'login, last with a password': (pages) => pages.login({ ...login, providers, lastWay: 'password' }),
+    'login, last with a passkey': (pages) => pages.login({ ...login, providers, lastWay: 'passkey' }),
+    'login, last with a provider': (pages) => pages.login({ ...login, providers, lastWay: providers[0]?.name }),
+    'login with the email or the username': (pages) => pages.loginWithBoth({ ...login, email: '' }),
+    'login with the email or the username, refused': (pages) =>
+      pages.loginWithBoth({ ...login, problem: { kind: 'credentials_wrong', loginWith: 'both' } }),
+    'login with the email or the username, incomplete': (pages) =>
+      pages.loginWithBoth({ ...login, errors: { email: 'email_or_username_missing' } }),
     'login without passwords': (pages) => pages.login({ ...login, passwords: false, providers }),
     'login by passkey alone': (pages) => pages.login({ ...login, passwords: false }),
     'login after deletion': (pages) => pages.login({ ...login, notice: 'deleted' }),
@@ -367,6 +375,8 @@ export const WRONG_STATES: Record<string, string> = {
   'account with another email refused': 'email',
   'undo of a change of email, refused': 'password',
   'login refused': 'password',
+  'login with the email or the username, refused': 'password',
+  'login with the email or the username, incomplete': 'email',
   'login, a code, refused': 'code',
   'login, a code, held up': 'form-problem',
   'login, set-up refused': 'code',

@@ -11,32 +11,40 @@ const TEXT: (keyof Palette)[] = ['ink', 'muted', 'link', 'danger', 'good']
 const GROUNDS: (keyof Palette)[] = ['wash', 'page', 'surface', 'hover', 'dangerGround', 'goodGround']
 
 /**
- * Pairs of foreground and background, with the contrast that WCAG 2.2 AA requires (1.4.3 for text, 1.4.11 for shapes).
+ * Pairs of foreground and background, with the contrast that WCAG 2.2 AA requires (1.4.3 for text, 1.4.11 for shapes),
+ * or more.
  */
-const pairsOf = (colours: Palette): [string, Colour, Colour, number][] => [
-  ...TEXT.flatMap((text) =>
-    GROUNDS.filter((ground) => ground !== 'hover' || text === 'ink').map((ground): [string, Colour, Colour, number] => [
-      `${text} on ${ground}`,
-      colours[text],
+const pairsOf = (colours: Palette, text = 4.5, shape = 3): [string, Colour, Colour, number][] => [
+  ...TEXT.flatMap((name) =>
+    GROUNDS.filter((ground) => ground !== 'hover' || name === 'ink').map((ground): [string, Colour, Colour, number] => [
+      `${name} on ${ground}`,
+      colours[name],
       colours[ground],
-      4.5,
+      text,
     ]),
   ),
-  ['button', colours.accentInk, colours.accent, 4.5],
-  ['button, pointed at', colours.accentInk, colours.accentHover, 4.5],
-  ['button that deletes', colours.surface, colours.danger, 4.5],
-  ['button that deletes, pointed at', colours.surface, colours.dangerHover, 4.5],
+  ['button', colours.accentInk, colours.accent, text],
+  ['button, pointed at', colours.accentInk, colours.accentHover, text],
+  ['button that deletes', colours.surface, colours.danger, text],
+  ['button that deletes, pointed at', colours.surface, colours.dangerHover, text],
   ...(['wash', 'page', 'surface'] as const).flatMap((ground): [string, Colour, Colour, number][] => [
-    [`edge of a field on ${ground}`, colours.edge, colours[ground], 3],
-    [`edge of a button on ${ground}`, colours.accentEdge, colours[ground], 3],
+    [`edge of a field on ${ground}`, colours.edge, colours[ground], shape],
+    [`edge of a button on ${ground}`, colours.accentEdge, colours[ground], shape],
   ]),
 ]
 
 test('with any accent colour, everything is readable, light and dark', () => {
   fc.assert(
     fc.property(hex, (accent) => {
-      for (const [scheme, colours] of Object.entries(createTheme(accent))) {
-        for (const [what, front, ground, least] of pairsOf(colours)) {
+      const { more, light, dark } = createTheme(accent)
+      const all = {
+        light: pairsOf(light),
+        dark: pairsOf(dark),
+        'light, more contrast': pairsOf(more.light, 7, 4.5),
+        'dark, more contrast': pairsOf(more.dark, 7, 4.5),
+      }
+      for (const [scheme, pairs] of Object.entries(all)) {
+        for (const [what, front, ground, least] of pairs) {
           const reached = contrast(front, ground)
           assert.ok(reached >= least, `${scheme}, ${accent}: ${what} has ${reached.toFixed(2)}`)
         }
@@ -62,7 +70,12 @@ test('contrast is calculated as WCAG defines it', () => {
 
 test('every colour reaches the stylesheet in both schemes', () => {
   const css = themeCss(createTheme('#0F6B5C'))
-  assert.match(css, /^:root\{.*--accent-ink:#ffffff.*\}\n@media \(prefers-color-scheme:dark\)\{:root\{.*--accent-ink:/)
+  const [usual = '', more = ''] = css.split('@media (prefers-contrast:more)')
+  assert.match(usual, /^:root\{.*--accent-ink:light-dark\(#ffffff,#[\da-f]{6}\).*\}$/)
+  for (const name of ['ink', 'muted', 'link', 'danger', 'good', 'edge'])
+    assert.match(usual, new RegExp(`[{;]--${name}:light-dark\\(#[\\da-f]{6},#[\\da-f]{6}\\)[;}]`))
+  assert.match(more, /^\{:root\{.*--muted:light-dark\(.*\}\}$/)
+  for (const [declaration] of more.matchAll(/--[^;}]*/g)) assert.ok(!usual.includes(`${declaration};`), declaration)
 })
 
 test('an invalid colour is refused', () => {

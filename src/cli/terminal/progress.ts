@@ -21,21 +21,7 @@ interface Step {
 }
 
 /** Shows how far a long operation with several steps is: rows or the like, rate and time left. */
-export interface Progress {
-  /** Call it whenever `done` has changed. A new title begins a new step. */
-  show(title: string, done: number, total: number, unit?: string): void
-  /** Makes room for other output in the place of the line that is redrawn. */
-  clear(): void
-  /** Ends the line that is redrawn, so that other output begins on a new line. */
-  stop(): void
-}
-
-export const createProgress = ({
-  isTerminal,
-  width = Number.POSITIVE_INFINITY,
-  write,
-  now,
-}: ProgressDeps): Progress => {
+export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, write, now }: ProgressDeps) => {
   let step: Step | undefined
   /** It is true while the cursor is at the end of a line that is redrawn. */
   let isOpen = false
@@ -43,7 +29,8 @@ export const createProgress = ({
   const draw = (text: string): void => write(isTerminal ? `\r\x1b[2K${text.slice(0, width - 1)}` : `svc: ${text}\n`)
 
   return {
-    show(title, done, total, unit = 'rows') {
+    /** Call it whenever `done` has changed. A new title begins a new step. */
+    show(title: string, done: number, total: number, unit = 'rows'): void {
       if (total === 0) return
       const nowMs = now()
       if (step?.title !== title) {
@@ -57,14 +44,18 @@ export const createProgress = ({
       isOpen = isTerminal && !isDone
       if (isDone && isTerminal) write('\n')
     },
-    clear() {
+    /** Makes room for other output in the place of the line that is redrawn. */
+    clear(): void {
       if (isOpen) write('\r\x1b[2K')
     },
-    stop() {
+    /** Ends the line that is redrawn, so that other output begins on a new line. */
+    stop(): void {
       if (isOpen) write('\n')
     },
   }
 }
+
+export type Progress = ReturnType<typeof createProgress>
 
 /** Shows progress on stderr, because stdout is for results. */
 export const createTerminalProgress = (): Progress =>

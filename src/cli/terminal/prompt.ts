@@ -6,20 +6,8 @@ import { AppError } from '../../lib/errors.ts'
 /** The operator pressed Ctrl+C or Ctrl+D instead of answering a question. */
 export class Interrupted extends Error {}
 
-interface Terminal {
-  input: NodeJS.ReadableStream
-  output: NodeJS.WritableStream
-}
-
-interface Prompt {
-  ask(question: string): Promise<string>
-  /** Does not show what the operator types. */
-  askHidden(question: string): Promise<string>
-  close(): void
-}
-
 /** Asks questions on a terminal. Both kinds of question reject with `Interrupted` on Ctrl+C or Ctrl+D. */
-export const createPrompt = ({ input, output }: Terminal): Prompt => {
+export const createPrompt = ({ input, output }: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream }) => {
   // Keys that are typed before the first visible question may be a password.
   let isHidden = true
   const screen = new Writable({
@@ -48,6 +36,7 @@ export const createPrompt = ({ input, output }: Terminal): Prompt => {
       return nextLine()
     },
 
+    /** Does not show what the operator types. */
     async askHidden(question: string): Promise<string> {
       output.write(question)
       isHidden = true
@@ -61,7 +50,7 @@ export const createPrompt = ({ input, output }: Terminal): Prompt => {
 }
 
 /** Asks on the operator's terminal. Questions go to stderr, because stdout is for results. */
-const withPrompt = async <T>(work: (prompt: Prompt) => Promise<T>): Promise<T> => {
+const withPrompt = async <T>(work: (prompt: ReturnType<typeof createPrompt>) => Promise<T>): Promise<T> => {
   const prompt = createPrompt({ input: process.stdin, output: process.stderr })
   try {
     return await work(prompt)
@@ -70,10 +59,11 @@ const withPrompt = async <T>(work: (prompt: Prompt) => Promise<T>): Promise<T> =
   }
 }
 
-/** Asks before a change that cannot be undone. Every answer but yes means no. */
-export const confirm = async (question: string): Promise<boolean> => {
+/** Asks before a change that cannot be undone, unless `--yes` is given. Throws on every answer but yes. */
+export const confirm = async ({ yes }: { yes: boolean }, question: string, refusal: string): Promise<void> => {
+  if (yes) return
   const answer = await withPrompt((prompt) => prompt.ask(`${escapeControls(question)} [y/N] `))
-  return /^y(?:es)?$/i.test(answer.trim())
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new AppError('forbidden', refusal)
 }
 
 /** Refuses a command that could not ask: there is neither `--yes` nor a terminal. */

@@ -124,7 +124,6 @@ export const createAccountPage =
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),
-      scripted: true,
       passkeys: view.passkeys !== undefined,
       body: html`<div class="sheet">
 ${header(view, layout.brand)}

@@ -4,9 +4,10 @@ import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../s
 import type { FieldProblem } from '../../http/form-view.ts'
 import { csrfInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
+import type { IconName } from '../site/icon.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { passkeyTexts } from '../site/passkey-texts.ts'
-import { type EntryLink, entryButtons, entryInputs, orLine, providerIcon, providerPath } from '../site/providers.ts'
+import { type EntryLink, entryButtons, entryInputs, orLine, providerSubmits } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 import { texts } from '../site/texts.ts'
 
@@ -24,6 +25,10 @@ export const usesPasskeys = (layout: Layout, { factor, providers }: Pick<EntryFo
   layout.passkeys && (providers !== undefined || (factor?.passkeys ?? false))
 
 const takesCode = ({ codes, recoveryCodes }: AskedFactorView): boolean => codes || recoveryCodes
+
+/** Finds the sign of the page of a link: without a field, its one button leads elsewhere or is about the account. */
+export const signOf = ({ factor }: Pick<AskingForm, 'factor'>, hasField: boolean): IconName | undefined =>
+  hasField || (factor && takesCode(factor)) ? undefined : 'key'
 
 /** Finds the field of the form that is wrong, if one is. */
 export const wrongFieldOf = ({ errors }: Pick<AskingForm, 'errors'>): FieldProblem | undefined =>
@@ -89,11 +94,7 @@ export const entryForm = (layout: Layout, form: EntryForm, entry: EntryLink) => 
 ${csrfInput(csrfToken)}${entryInputs(entry)}
 <p class="about">${askedFactorTexts.about}</p>
 ${askedCode(factor, form)}
-${passkey}${
-  providers.length > 0 &&
-  html`<div class="providers">
-${providers.map(providerSubmit)}</div>`
-}
+${passkey}${providerSubmits(providers)}
 <p class="hint">${layout.support.text(askedFactorTexts.lost(layout.appName))}</p>
 </form>`
 }
@@ -112,10 +113,6 @@ const passkeyEntry = (
     isMain: true,
     hasOthers,
   })}${hasOthers && orLine()}`
-
-const providerSubmit = ({ name, label, iconUrl }: ProviderView): HtmlFragment =>
-  html`<button class="second" formaction="${providerPath(name)}">${providerIcon(label, iconUrl)}${texts.continueWith(label)}</button>
-`
 
 const askedFactorTexts = {
   about: 'Your mail alone does not get into this account, so we ask for more:',

@@ -6,6 +6,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type Ended, signupOutcome } from '../../http/request-metrics.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
+import { afterSignup } from '../../http/return-to.ts'
 import type { Refusal } from '../../http/route.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { findBrowserSessions } from '../sign-in/start-session.ts'
@@ -57,7 +58,7 @@ export const createConfirmSignup = (deps: SignInServices & Pick<Services, 'passw
     const username = (usernames ? context.form.get('username') : undefined) ?? (isOwn ? undefined : '')
     await requireSignup(link)
     const grant = await pendingSignups.confirm({ link, password, username }, context)
-    const returnTo = returnToOf(deps, context, link)
+    const returnTo = afterSignup(deps, returnToOf(deps, context, link))
     const signIn = { way: 'password', grant, returnTo, facts, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
     if (!response) throw new AppError('internal_error', 'The session could not be started.')

@@ -1,14 +1,14 @@
 import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
-import { chosenPassword, csrfInput, field, formProblem, ownerInput, tokenInput } from '../site/form.ts'
+import { chosenPassword, csrfInput, field, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { loginLimited } from '../site/login-limited.ts'
 import { entryHref } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 import { texts } from '../site/texts.ts'
 import { momentOf } from '../site/time-text.ts'
-import { type LinkFormErrors, entryForm, formEnd, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
+import { type LinkFormErrors, entryForm, formEnd, signOf, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
 
 const confirmForm = (view: NewEmailView): HtmlFragment => {
   const { csrfToken, token, email, missing, errors } = view
@@ -39,9 +39,11 @@ export const createNewEmailPage =
     const { email, newEmail, missing, problem, errors } = view
     return layout.panel({
       title: emailTexts.confirm,
+      sign: missing === 'password' ? undefined : 'mail',
       wrong: Boolean(problem ?? errors.password),
-      scripted: missing === 'password',
-      body: html`${formProblem(problem, layout.support, !errors.password)}${loginLimited(layout, view)}
+      problem,
+      focusesProblem: !errors.password,
+      body: html`${loginLimited(layout, view)}
 <p>${emailTexts.confirmFor} <b>${email}</b> ${emailTexts.confirmChanges} <b>${newEmail}</b>.</p>
 <p>${emailTexts.confirmNotYours}</p>
 ${missing && html`<p>${missing === 'password' ? emailTexts.confirmByPassword : emailTexts.confirmByLogin}</p>`}
@@ -55,6 +57,7 @@ export const createNewEmailTakenPage =
   ({ email, newEmail }: Pick<NewEmailView, 'email' | 'newEmail'>): string =>
     layout.panel({
       title: emailTexts.taken,
+      sign: 'info',
       body: html`<p>${emailTexts.takenAbout} <b>${newEmail}</b>.</p>
 <p>${emailTexts.takenLeaves} <b>${email}</b>.</p>
 <div class="steps">
@@ -68,6 +71,7 @@ export const createNewEmailConfirmedPage =
   (newEmail: string): string =>
     layout.panel({
       title: emailTexts.confirmed,
+      sign: 'check',
       body: html`<p>${layout.passwords ? emailTexts.confirmedIs : emailTexts.confirmedWithoutPassword} <b>${newEmail}</b>.</p>
 <div class="steps">
 <a class="first" href="/auth/account">${emailTexts.toAccount}</a>
@@ -101,11 +105,12 @@ export const createUndoEmailPage =
     const { token, email, newEmail, otherEmail, problem, providers } = view
     return layout.panel({
       title: emailTexts.undo,
+      sign: signOf(view, providers === undefined),
       wrong: Boolean(problem ?? wrongFieldOf(view)),
-      scripted: providers === undefined,
+      problem,
+      focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, view),
-      body: html`${formProblem(problem, layout.support, !wrongFieldOf(view))}
-<p>${emailTexts.undoFor} <b>${email}</b>. ${emailTexts.undoOf} <b>${newEmail}</b>:</p>
+      body: html`<p>${emailTexts.undoFor} <b>${email}</b>. ${emailTexts.undoOf} <b>${newEmail}</b>:</p>
 <ul class="ends">
 ${endsOf(view).map(
   (line) => html`<li>${line}</li>
@@ -122,7 +127,7 @@ export const createUndoWaitsPage =
   ({ email, expiresAtMs }: UndoWaitsView): string =>
     layout.panel({
       title: emailTexts.undoWaits,
-      scripted: true,
+      sign: 'clock',
       body: html`<p>${emailTexts.undoWaitsFor} <b>${email}</b></p>
 <p>${emailTexts.undoWaitsUntil} ${momentOf(expiresAtMs)}.</p>
 <p>${layout.support.text(emailTexts.undoWaitsAdvice(layout.appName))}</p>`,

@@ -1,6 +1,6 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
-import { chosenPassword, chosenUsername, csrfInput, formProblem, ownerInput, tokenInput } from '../site/form.ts'
+import { chosenPassword, chosenUsername, csrfInput, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { passkeyTexts } from '../site/passkey-texts.ts'
@@ -89,11 +89,11 @@ export const createInvitationPage =
     return layout.panel({
       title: invitationTexts.title(layout.appName),
       wrong: Boolean(problem ?? wrongField),
-      scripted: byPassword,
+      problem,
+      focusesProblem: !wrongField,
       passkeys: layout.passkeys,
       below: html`${invitationTexts.notYours}`,
-      body: html`${formProblem(problem, layout.support, !wrongField)}
-<p>${invitationTexts.invited(layout.appName)} <b>${email}</b>. ${waysIn(view, layout)}</p>
+      body: html`<p>${invitationTexts.invited(layout.appName)} <b>${email}</b>. ${waysIn(view, layout)}</p>
 ${otherEmail !== undefined && html`<p>${invitationTexts.leaves} <b>${otherEmail}</b>.</p>`}
 ${byPassword && passwordForm(view, layout)}${layout.passkeys && passkeyWay(view)}${providerForms(view, layout)}`,
     })

@@ -7,7 +7,7 @@ import type { HttpResponse } from '../../http/response.ts'
 import type { Refusal } from '../../http/route.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { findBrowserSessions } from '../sign-in/start-session.ts'
-import { returnToOf } from '../sign-in/asking-browser.ts'
+import { returnToOfEntry } from '../sign-in/asking-browser.ts'
 import { createLinkForm, type NamedLink } from '../sign-in/link-token.ts'
 
 /** Handles `GET` and `POST /auth/invite`: they lead into an account that an operator has made (CONTRACT.md 4.10). */
@@ -36,7 +36,7 @@ export const createInvitation = (deps: SignInServices & Pick<Services, 'password
     const chosen = { password, username }
     const entry = { link, chosen, isOwnSession: false, factor: undefined, caller: context }
     const { grant, apply: also } = await links.entry.check(entry)
-    const returnTo = returnToOf(deps, context, link)
+    const returnTo = await returnToOfEntry(deps, context, link)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
     // The account was deleted after the link was read.

@@ -2,9 +2,9 @@ import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { NOT_ME_PURPOSES } from '../../links/link.ts'
 import type { FormView } from '../../http/form-view.ts'
-import { chosenPassword, csrfInput, formProblem, ownerInput, tokenInput } from '../site/form.ts'
+import { chosenPassword, csrfInput, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { type LinkFormErrors, formEnd, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
+import { type LinkFormErrors, formEnd, signOf, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
 
 /** This is the page behind "This wasn't me": a user was told of something that they did not do. */
 export interface NotMeView extends FormView {
@@ -40,11 +40,12 @@ export const createNotMePage =
     const button = setsPassword ? notMeTexts.buttonWithPassword : notMeTexts.button
     return layout.panel({
       title: notMeTexts.title,
+      sign: signOf(view, setsPassword),
       wrong: Boolean(problem ?? wrongFieldOf(view)),
-      scripted: setsPassword,
+      problem,
+      focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, { ...view, providers: undefined }),
-      body: html`${formProblem(problem, layout.support, !wrongFieldOf(view))}
-<p>${notMeTexts.account} <b>${email}</b></p>
+      body: html`<p>${notMeTexts.account} <b>${email}</b></p>
 <p>${notMeTexts.happened[purpose](provider)}</p>
 <p>${notMeTexts.about}</p>
 <ul class="ends">

@@ -27,7 +27,7 @@ const row = ({ id, label, iconUrl, email, linkedAtMs }: LinkedView): HtmlFragmen
 `
   }${texts.connectedSince} ${dayOf(linkedAtMs)}</p>
 </div>
-<button class="second" name="identity_id" value="${id}" aria-label="${texts.disconnectOf(label, email)}">${texts.disconnect}</button>
+<button class="second small" name="identity_id" value="${id}" aria-label="${texts.disconnectOf(label, email)}">${texts.disconnect}</button>
 </li>
 `
 
@@ -47,7 +47,7 @@ ${
   removable &&
   html`<form method="post" action="/auth/account/passkeys">
 ${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
-<button class="second" name="remove" value="1" aria-label="${passkeyTexts.removeOf(name)}">${passkeyTexts.remove}</button>
+<button class="second small" name="remove" value="1" aria-label="${passkeyTexts.removeOf(name)}">${passkeyTexts.remove}</button>
 </form>
 `
 }</li>
@@ -70,13 +70,13 @@ ${
   linked.length > 0 &&
   html`<form method="post" action="/auth/account/identities">
 ${hiddenInputs}
-<ul class="sessions logins">
+<ul class="entries">
 ${linked.map(row)}</ul>
 </form>
 `
 }${
   passkeys.length > 0 &&
-  html`<ul class="sessions logins">
+  html`<ul class="entries">
 ${passkeys.map((passkey) => passkeyRow(passkey, hiddenInputs))}</ul>
 `
 }<a class="first" href="${returnTo}">${words.goOn}</a>`,

@@ -2,12 +2,12 @@ import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { resetTextsOf } from '../site/forgot-link.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
-import { chosenPassword, csrfInput, field, formProblem, ownerInput, returnToInput, tokenInput } from '../site/form.ts'
+import { chosenPassword, csrfInput, field, ownerInput, returnToInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { entryHref } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 import { texts } from '../site/texts.ts'
-import { type LinkFormErrors, entryForm, formEnd, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
+import { type LinkFormErrors, entryForm, formEnd, signOf, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
 
 export interface ForgotPasswordView extends FormView {
   returnTo: string | undefined
@@ -23,9 +23,10 @@ export const createForgotPasswordPage = (layout: Layout) => {
     layout.panel({
       title: words.forgot,
       wrong: Boolean(problem ?? errors.email),
+      problem,
+      focusesProblem: !errors.email,
       below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${words.backToLogin}</a>`,
-      body: html`${formProblem(problem, layout.support, !errors.email)}
-<p>${words.forgotAbout}</p>
+      body: html`<p>${words.forgotAbout}</p>
 <form method="post" action="/auth/password/forgot" novalidate>
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
 ${field({
@@ -48,6 +49,7 @@ export const createLinkSentPage = (layout: Layout): (() => string) => {
   const words = resetTextsOf(layout)
   const page = layout.panel({
     title: words.sent,
+    sign: 'mail',
     below: html`<a href="/auth/login">${words.backToLogin}</a>`,
     body: html`<p>${words.sentAbout}</p>
 <p class="about">${layout.support.text(words.sentAdvice(layout.appName))}</p>
@@ -61,6 +63,7 @@ export const createForgotWithoutMailPage = (layout: Layout): (() => string) => {
   const words = resetTextsOf(layout)
   const page = layout.panel({
     title: words.forgot,
+    sign: 'info',
     body: html`<p>${layout.support.text(words.withoutMail(layout.appName))}</p>
 <a class="first" href="/auth/login">${words.backToLogin}</a>`,
   })
@@ -104,11 +107,12 @@ export const createResetPasswordPage = (layout: Layout) => {
     const hasPasswords = providers === undefined
     return layout.panel({
       title: words.reset,
+      sign: signOf(view, hasPasswords),
       wrong: Boolean(problem ?? wrongFieldOf(view)),
-      scripted: hasPasswords,
+      problem,
+      focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, view),
-      body: html`${formProblem(problem, layout.support, !wrongFieldOf(view))}
-<p>${words.resetFor} <b>${email}</b>. ${words.resetAbout}</p>
+      body: html`<p>${words.resetFor} <b>${email}</b>. ${words.resetAbout}</p>
 ${otherEmail !== undefined && html`<p>${words.resetLeaves} <b>${otherEmail}</b>.</p>`}
 ${hasPasswords ? passwordForm(layout, view, words.resetButton) : entryForm(layout, view, { purpose: 'reset', token: view.token })}`,
     })

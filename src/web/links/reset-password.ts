@@ -7,7 +7,7 @@ import type { HttpResponse } from '../../http/response.ts'
 import type { Refusal } from '../../http/route.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
-import { returnToOf } from '../sign-in/asking-browser.ts'
+import { returnToOfEntry } from '../sign-in/asking-browser.ts'
 import { createLinkForm, findSessionsBeside, type NamedLink } from '../sign-in/link-token.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
@@ -38,7 +38,8 @@ export const createResetPassword = (deps: SignInServices & Pick<Services, 'passk
     const factor = await askedFactor.prove(context, asked)
     const entry = { link, chosen: { password }, isOwnSession, factor, caller: context }
     const { grant, apply: also } = await links.entry.check(entry)
-    const returnTo = () => beforeWaysIn(deps, grant.userId, returnToOf(deps, context, link))
+    const target = await returnToOfEntry(deps, context, link)
+    const returnTo = () => beforeWaysIn(deps, grant.userId, target)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
     // The account was disabled, or has got another address, after the link was read.

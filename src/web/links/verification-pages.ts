@@ -1,8 +1,8 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
-import { chosenPassword, chosenUsername, csrfInput, field, formProblem, ownerInput, tokenInput } from '../site/form.ts'
+import { chosenPassword, chosenUsername, csrfInput, field, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limited.ts'
+import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { entryHref } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
 import { verificationTexts as own } from './verification-texts.ts'
@@ -13,6 +13,7 @@ export const createEmailConfirmedPage =
   ({ email }: { email: string }): string =>
     layout.panel({
       title: own.confirmed,
+      sign: 'check',
       body: html`<p><b>${email}</b>. ${own.confirmedAbout}</p>
 <div class="steps">
 <a class="first" href="/auth/account">${texts.account}</a>
@@ -26,6 +27,7 @@ export const createEmailTakenPage =
   ({ email }: { email: string }): string =>
     layout.panel({
       title: own.taken,
+      sign: 'info',
       body: html`<p>${own.takenAbout} <b>${email}</b>. ${own.takenAdvice}</p>
 <div class="steps">
 <a class="first" href="${entryHref('/auth/login', undefined, email)}">${texts.logIn}</a>
@@ -45,6 +47,7 @@ export const createConfirmEmailPage =
   (view: ConfirmEmailView): string =>
     layout.panel({
       title: own.confirm,
+      sign: 'mail',
       body: html`<p>${own.confirmAbout} <b>${view.email}</b></p>
 ${leaves(view)}
 <form method="post" action="/auth/email/verify">
@@ -118,14 +121,16 @@ export const createProveAccountPage =
   (view: ProveAccountView): string =>
     layout.panel({
       title: own.confirm,
+      sign: view.passwords ? undefined : 'mail',
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.new_password),
-      scripted: view.passwords,
+      problem: view.problem,
+      focusesProblem: !view.errors.password && !view.errors.new_password,
       below: html`<a href="${entryHref('/auth/login', undefined, view.email)}">${own.backToLogin}</a>`,
-      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.new_password)}${loginLimited(layout, view)}
+      body: html`${loginLimited(layout, view)}
 <p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
 ${leaves(view)}
 ${view.passwords && view.hasPassword && passwordForm(view, layout)}
-${view.passwords && reclaimSection(view, layout)}${limitNote(layout, view.problem)}`,
+${view.passwords && reclaimSection(view, layout)}`,
     })
 
 /** This page is the last step of a signup. */
@@ -134,10 +139,11 @@ export const createConfirmSignupPage =
   (view: ConfirmSignupView): string =>
     layout.panel({
       title: own.finish,
+      sign: view.choosesPassword || view.username !== undefined ? undefined : 'mail',
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.username),
-      scripted: view.choosesPassword,
-      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.username)}
-<p>${own.finishAbout} <b>${view.email}</b>.${view.choosesPassword && html` ${own.finishChoose}`}</p>
+      problem: view.problem,
+      focusesProblem: !view.errors.password && !view.errors.username,
+      body: html`<p>${own.finishAbout} <b>${view.email}</b>.${view.choosesPassword && html` ${own.finishChoose}`}</p>
 ${leaves(view)}
 <form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}

@@ -1,9 +1,18 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { forgotLink } from '../site/forgot-link.ts'
+import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
-import { FORM_PROBLEM_ID, csrfInput, field, formProblem, notice, returnToInput } from '../site/form.ts'
+import {
+  type FieldBeside,
+  FORM_PROBLEM_ID,
+  csrfInput,
+  field,
+  fieldBeside,
+  lastUsedMark,
+  notice,
+  returnToInput,
+} from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limited.ts'
+import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { type EntryView, entryHref, orLine, providerForms, wayOn } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
@@ -15,6 +24,9 @@ export interface LoginView extends EntryView {
   notice?: 'deleted' | 'signed_out' | 'sign_in_ended' | 'check_mail' | undefined
   signupOpen: boolean
 }
+
+/** Users log in with the email, or with the email or the username. */
+type LoginWith = 'email' | 'both'
 
 type Focus = 'email' | 'password' | 'problem' | 'notice'
 
@@ -36,43 +48,52 @@ const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
   return email === '' ? 'email' : 'password'
 }
 
-const fields = (
-  view: Pick<LoginView, 'email' | 'errors' | 'problem'>,
-  focus: Focus,
-  passkeys: boolean,
-): HtmlFragment => {
+interface Ways {
+  passkeys: boolean
+  loginWith: LoginWith
+}
+
+type Fields = Pick<LoginView, 'email' | 'errors' | 'problem'>
+
+/** Makes the fields; the link to a forgotten password stands beside the label of the second. */
+const fieldsOf = (view: Fields, focus: Focus, { passkeys, loginWith }: Ways): FieldBeside => {
   const describedBy = view.problem?.kind === 'credentials_wrong' ? FORM_PROBLEM_ID : undefined
-  return html`${field({
+  const email = field({
     name: 'email',
-    label: texts.email,
-    type: 'email',
+    // A browser refuses a username in a field of the type `email`.
+    ...(loginWith === 'both'
+      ? { label: texts.emailOrUsername, type: 'text', inputMode: 'email' }
+      : { label: texts.email, type: 'email' }),
     autocomplete: passkeys ? 'username webauthn' : 'username',
     value: view.email,
     problem: view.errors.email,
     describedBy,
     focused: focus === 'email',
-  })}
-${field({
-  name: 'password',
-  label: texts.password,
-  type: 'password',
-  autocomplete: 'current-password',
-  problem: view.errors.password,
-  describedBy,
-  focused: focus === 'password',
-})}`
+  })
+  const password = fieldBeside({
+    name: 'password',
+    label: texts.password,
+    type: 'password',
+    autocomplete: 'current-password',
+    problem: view.errors.password,
+    describedBy,
+    focused: focus === 'password',
+  })
+  return (beside) => html`${email}
+${password(beside)}`
 }
 
 const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>): HtmlFragment =>
   html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
 /** The passkey is the first way if there is no password. */
-const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView): HtmlFragment =>
+const passkeyWay = ({ csrfToken, returnTo, passwords, providers, lastWay }: LoginView): HtmlFragment =>
   passkeyButton({
     kind: 'log-in',
     csrfToken,
     url: `/auth/passkeys/login${returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo.toWellFormed())}`}`,
     isMain: !passwords,
+    isLastUsed: lastWay === 'passkey',
     hasOthers: passwords || providers.length > 0,
     before: passwords && providers.length === 0 && orLine(),
   })
@@ -86,15 +107,15 @@ const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo ===
 /**
  * Creates the login page. Most visitors have entered nothing yet: their page is rendered once, except for the token.
  */
-export const createLoginPage = (layout: Layout) => {
+export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
   const { passkeys } = layout
-  const frame = layout.frame({ title: texts.logIn, scripted: true, passkeys })
-  const emptyFields = fields({ email: '', errors: {} }, 'email', passkeys)
+  const ways = { passkeys, loginWith }
+  const frame = layout.frame({ title: texts.logIn, passkeys })
+  const emptyFields = fieldsOf({ email: '', errors: {} }, 'email', ways)
+  const forgotAlone = forgotBeside(layout, { email: '' })
   const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
-  const forgotAlone = forgotLink(layout, { email: '' })
-  const withoutPassword = layout.frame({ title: texts.logIn, passkeys })
   const byOtherWays = (view: LoginView): string =>
-    withoutPassword.panel({
+    frame.panel({
       body: html`${noticeOf(view)}
 ${passkeys && html`${passkeyWay(view)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}
 ${forgotLink(layout, view)}`,
@@ -103,7 +124,7 @@ ${forgotLink(layout, view)}`,
   /** The button of a limited login leads there already. */
   const forgotOf = (view: LoginView): HtmlFragment | undefined => {
     if (passwordButtonClass(layout, view.problem) === 'second') return undefined
-    return carriesNothing(view) ? forgotAlone : forgotLink(layout, view)
+    return carriesNothing(view) ? forgotAlone : forgotBeside(layout, view)
   }
 
   const belowOf = (view: LoginView): HtmlFragment | undefined => {
@@ -114,17 +135,20 @@ ${forgotLink(layout, view)}`,
   return (view: LoginView): string => {
     if (!view.passwords) return byOtherWays(view)
     const focus = focusOf(view)
+    const fields = focus === 'email' && isEmpty(view) ? emptyFields : fieldsOf(view, focus, ways)
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
+      problem: view.problem,
+      focusesProblem: focus === 'problem',
       below: belowOf(view),
-      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? noticeOf(view)}${loginLimited(layout, view)}${wayOn(view)}
+      body: html`${!view.problem && noticeOf(view)}${loginLimited(layout, view)}${wayOn(view)}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
-${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, passkeys)}
-<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}</button>
+${fields(forgotOf(view))}
+<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}${view.lastWay === 'password' && html` ${lastUsedMark}`}</button>
 </form>
-${forgotOf(view)}
-${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}${limitNote(layout, view.problem)}`,
+${forgotBelow(layout, view)}
+${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}`,
     })
   }
 }

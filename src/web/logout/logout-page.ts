@@ -1,6 +1,6 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FormView } from '../../http/form-view.ts'
-import { csrfInput, formProblem, requestNoteOf, returnToInput } from '../site/form.ts'
+import { csrfInput, requestIdOf, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { texts } from '../site/texts.ts'
 
@@ -29,8 +29,10 @@ export const createLogoutPage =
   (layout: Layout) =>
   (view: LogoutView): string =>
     layout.panel({
-      wrong: view.signedIn && view.problem !== undefined,
-      below: view.signedIn || !view.problem ? undefined : requestNoteOf(view.problem, layout.support),
+      sign: view.signedIn ? 'info' : 'check',
+      problem: view.signedIn ? view.problem : undefined,
+      focusesProblem: true,
+      requestId: view.problem && requestIdOf(view.problem),
       title: view.signedIn ? texts.logOutQuestion : texts.loggedOut,
-      body: view.signedIn ? html`${formProblem(view.problem, layout.support, true)}${question(view)}` : farewell(),
+      body: view.signedIn ? question(view) : farewell(),
     })

@@ -7,7 +7,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
-import { returnToOf } from '../sign-in/asking-browser.ts'
+import { returnToOfEntry } from '../sign-in/asking-browser.ts'
 import { findSessionsBeside } from '../sign-in/link-token.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
@@ -51,7 +51,7 @@ export const createEnterByPasskey = (deps: SignInServices & Pick<Services, 'acco
     }
     const { grant, apply: also } = await links.entry.check({ link, chosen, isOwnSession, factor, caller: context })
     const signIn = { way: 'recovery', grant, facts, also, browser: 'silent' } as const
-    const returnTo = returnToOf(deps, context, link)
+    const returnTo = await returnToOfEntry(deps, context, link)
     const response = await completeSignIn(deps, context, {
       ...signIn,
       returnTo: async () => {

@@ -4,7 +4,7 @@ import { isEntryPurpose, ENTRY_EVENTS } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
-import { returnToOf } from '../sign-in/asking-browser.ts'
+import { returnToOfEntry } from '../sign-in/asking-browser.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 import { findBrowserSessions, startSession } from '../sign-in/start-session.ts'
 import type { ProviderServices } from './provider-services.ts'
@@ -36,7 +36,7 @@ export const enterByLink = async (
   const returnTo = await oauth.offer(profile, context, async (chosen) => {
     const checked = await links.entry.check({ link, chosen, isOwnSession, factor, caller: context })
     const { grant, apply: also } = checked
-    const returnTo = returnToOf(deps, context, link)
+    const returnTo = await returnToOfEntry(deps, context, link)
     if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
     throw signInProblem('disabled')
   })

@@ -1,8 +1,8 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
-import { csrfInput, field, formProblem, ownerInput } from '../site/form.ts'
+import { csrfInput, field, ownerInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { limitNote, loginLimited, passwordButtonClass } from '../site/login-limited.ts'
+import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { entryHref, orLine, pendingInput, providerButtons, providerPath } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 import { texts } from '../site/texts.ts'
@@ -91,11 +91,13 @@ export const createLinkAccountPage =
   (view: LinkAccountView): string =>
     layout.panel({
       title: texts.connectToAccount(view.provider.label),
+      sign: view.hasPassword || view.providers.length > 0 ? undefined : 'key',
       wrong: Boolean(view.problem ?? view.errors.password),
-      scripted: view.hasPassword,
+      problem: view.problem,
+      focusesProblem: !view.errors.password,
       below: html`${texts.notYours} <a href="${entryHref('/auth/login', view.returnTo)}">${texts.logInOtherwise}</a>`,
-      body: html`${formProblem(view.problem, layout.support, !view.errors.password)}${loginLimited(layout, { ...view, returnTo: undefined })}
+      body: html`${loginLimited(layout, { ...view, returnTo: undefined })}
 <p>${texts.accountExists} <b>${view.email}</b>. ${howToConnect(view)}</p>
 ${view.hasPassword && passwordForm(view, layout)}${otherProviders(view)}
-${view.canReclaim && reclaimSection(view)}${limitNote(layout, view.problem)}`,
+${view.canReclaim && reclaimSection(view)}`,
     })

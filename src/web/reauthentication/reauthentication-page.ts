@@ -1,8 +1,8 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
-import { forgotLink } from '../site/forgot-link.ts'
+import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
-import { csrfInput, field, formProblem, ownerInput, returnToInput } from '../site/form.ts'
+import { csrfInput, field, ownerInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { accountLinks, acrInput, intentInput, orLine, providerButtons } from '../site/providers.ts'
@@ -13,7 +13,7 @@ import { texts } from '../site/texts.ts'
 const stepUpInputs = (returnTo: string | undefined, acr: string | undefined): HtmlFragment =>
   html`${returnToInput(returnTo)}${acrInput(acr)}`
 
-const passwordForm = (view: ReauthenticationView): HtmlFragment => {
+const passwordForm = (view: ReauthenticationView, layout: Layout): HtmlFragment => {
   const { csrfToken, email, problem, errors, code: takes, codeValue: value, returnTo, acr } = view
   const codeProblem = codeProblemOf(errors)
   return html`<form method="post" action="/auth/account/confirm" novalidate>
@@ -26,6 +26,7 @@ ${field({
   autocomplete: 'current-password',
   problem: errors.password,
   focused: Boolean(errors.password) || !(problem ?? codeProblem),
+  beside: forgotBeside(layout, { email }),
 })}
 ${
   takes &&
@@ -79,13 +80,14 @@ export const createReauthenticationPage =
     const about = isPossible ? aboutOf(view, layout) : layout.support.text(texts.confirmImpossible(layout.appName))
     return layout.panel({
       title: texts.confirm,
+      sign: isPossible ? undefined : 'info',
       wrong: Boolean(problem ?? fieldProblem),
-      scripted: hasPassword,
+      problem,
+      focusesProblem: !fieldProblem,
       passkeys,
       below: accountLinks(),
-      body: html`${formProblem(problem, layout.support, !fieldProblem)}
-<p>${texts.logOutAs} <b>${email}</b>. ${about}</p>
-${hasPassword && html`${passwordForm(view)}${lostCode(view, layout)}${forgotLink(layout, view)}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
+      body: html`<p>${texts.logOutAs} <b>${email}</b>. ${about}</p>
+${hasPassword && html`${passwordForm(view, layout)}${lostCode(view, layout)}${forgotBelow(layout, { email })}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
     })
   }
 
@@ -93,6 +95,7 @@ ${hasPassword && html`${passwordForm(view)}${lostCode(view, layout)}${forgotLink
 export const createStepUpImpossiblePage = (layout: Layout) => (): string =>
   layout.panel({
     title: stepUpTexts.impossible,
+    sign: 'warning',
     over: texts.errorStatus(403),
     body: html`<p>${stepUpTexts.impossibleAbout(layout.appName)}</p>
 <p>${layout.support.text(stepUpTexts.impossibleAdvice(layout.appName))}</p>

@@ -1,6 +1,6 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FormProblem } from '../../http/form-view.ts'
-import { csrfInput, formProblem, returnToInput, tokenInput } from '../site/form.ts'
+import { csrfInput, returnToInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
 
@@ -70,8 +70,9 @@ export const createFirstFactorPage =
   (view: FirstFactorView): string =>
     layout.panel({
       title: words.titles[view.step],
-      wrong: Boolean(view.problem),
+      sign: view.step === 'other_browser' ? 'warning' : 'mail',
+      problem: view.problem,
+      focusesProblem: true,
       below: accountLinks(),
-      body: html`${formProblem(view.problem, layout.support, true)}
-${bodyOf(view, layout)}`,
+      body: bodyOf(view, layout),
     })

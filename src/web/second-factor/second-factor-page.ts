@@ -1,6 +1,6 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FormProblem } from '../../http/form-view.ts'
-import { csrfInput, formProblem, returnToInput } from '../site/form.ts'
+import { csrfInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
 import { type SetUpView, setUpSteps } from '../sign-in/set-up-steps.ts'
@@ -69,9 +69,12 @@ export const createSecondFactorPage =
     const isReplacing = setUp !== undefined && hasApp
     return layout.panel({
       title: titleOf(view),
+      sign: setUp ? undefined : 'key',
       wrong: Boolean(view.problem ?? setUp?.error),
+      problem: view.problem,
+      focusesProblem: true,
       below: accountLinks(),
-      body: html`${formProblem(view.problem, layout.support, true)}${setUp ? setUpPart(view, setUp) : hasApp && appPart(view)}
+      body: html`${setUp ? setUpPart(view, setUp) : hasApp && appPart(view)}
 ${!isReplacing && recoveryCodes !== undefined && recoveryPart(view, recoveryCodes)}`,
     })
   }

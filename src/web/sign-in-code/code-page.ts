@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
 import type { FormView } from '../../http/form-view.ts'
-import { csrfInput, formProblem, ownerInput, returnToInput } from '../site/form.ts'
+import { csrfInput, ownerInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { entryHref, orLine } from '../site/providers.ts'
@@ -70,12 +70,13 @@ export const createLoginCodePage =
     return layout.panel({
       title: hasApp(view.takes) ? loginCodeTexts.title : loginCodeTexts.titlePasskey,
       wrong: Boolean(view.problem ?? codeProblemOf(view.errors)),
+      problem: view.problem,
+      focusesProblem: !codeProblemOf(view.errors),
       passkeys: usesPasskeys,
       below: view.confirms
         ? html`<a href="/auth/account">${texts.backToAccount}</a>`
         : html`<a href="${entryHref('/auth/login', view.returnTo)}">${loginCodeTexts.other}</a>`,
-      body: html`${formProblem(view.problem, layout.support, !codeProblemOf(view.errors))}
-${aboutOf(view)}
+      body: html`${aboutOf(view)}
 <form method="post" action="/auth/login/code" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${ownerInput(view.email)}
@@ -142,10 +143,11 @@ export const createLoginEnrolPage =
     return layout.panel({
       title: enrolTexts.title,
       wrong: Boolean(problem ?? setUp.error),
+      problem,
+      focusesProblem: !setUp.error,
       passkeys: layout.passkeys,
       below: html`<a href="${entryHref('/auth/login', returnTo)}">${enrolTexts.other}</a>`,
-      body: html`${formProblem(problem, layout.support, !setUp.error)}
-<p>${enrolTexts.about(layout.appName)} ${enrolTexts.loggingInAs} <b>${email}</b>.</p>
+      body: html`<p>${enrolTexts.about(layout.appName)} ${enrolTexts.loggingInAs} <b>${email}</b>.</p>
 <details>
 <summary class="quiet">${enrolTexts.helpTitle}</summary>
 <p class="about">${layout.support.text(enrolTexts.help(layout.appName))}</p>

@@ -6,7 +6,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AskingBrowser } from '../../links/verification.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { returnToParameter } from '../../http/return-to.ts'
+import { afterSignup, returnToParameter } from '../../http/return-to.ts'
 import { type NewSession, resolveReturnTo } from './start-session.ts'
 
 /**
@@ -44,6 +44,17 @@ export const returnToOf = (
   link: Pick<Link, 'details'>,
 ): string =>
   ((link.details.browser === undefined || isAskingBrowser(context, link)) && link.details.returnTo) || homeUrl
+
+/** Does the same for the link of an account. A user who enters by an invitation, or in place of it, is new. */
+export const returnToOfEntry = async (
+  deps: Pick<Services, 'afterSignupUrl' | 'homeUrl' | 'links'>,
+  context: RequestContext,
+  link: Link,
+): Promise<string> => {
+  const returnTo = returnToOf(deps, context, link)
+  const { invitedAtMs } = await deps.links.entry.requireAccount(link)
+  return invitedAtMs === undefined ? returnTo : afterSignup(deps, returnTo)
+}
 
 /** Makes what a link remembers of the browser that asks for it. */
 export const askingBrowserOf = (

@@ -20,6 +20,7 @@ export const createCheckMailPage =
   ({ email, after, returnTo }: CheckMailView): string =>
     layout.panel({
       title: own.checkMail,
+      sign: 'mail',
       below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${own.backToLogin}</a>`,
       body: html`<p>${own.sentTo} <b>${email}</b>. ${after === 'signup' ? own.sentAfterSignup : own.sentAfterLogin} ${own.sameBrowser}</p>
 <p class="about">${layout.support.text(own.sentAdvice(layout.appName))}</p>

@@ -15,6 +15,7 @@ import { factorsOf, goOnAt, type NextPage } from './pending.ts'
 export type SignInServices = SessionServices &
   Pick<
     ScreenServices,
+    | 'afterSignupUrl'
     | 'homeUrl'
     | 'oauth'
     | 'layout'

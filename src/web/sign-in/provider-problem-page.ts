@@ -141,8 +141,9 @@ export const createProviderProblemPage =
     const about = { label, email, appName: layout.appName, canSignUp, accepted }
     return layout.panel({
       title: title(about),
+      sign: view.problem === 'expired' ? 'clock' : 'warning',
       over: over(view),
-      below: layout.support.requestNote(view.requestId),
+      requestId: view.requestId,
       body: html`<p>${layout.support.text(why(about))}${view.retryAfterSeconds !== undefined && html` ${texts.tryAgainIn(view.retryAfterSeconds)}`}</p>
 ${steps(view)}${wayBack(layout, view)}`,
     })

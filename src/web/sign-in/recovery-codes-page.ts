@@ -29,7 +29,6 @@ export const createRecoveryCodesPage =
   ({ csrfToken, email, codes, sealed, returnTo, done }: RecoveryCodesView): string =>
     layout.panel({
       title: words.codesTitle,
-      scripted: true,
       below: accountLinks(),
       body: html`${notice(done && accountDone[done].text)}<p>${words.codesOf} <b>${email}</b>.</p>
 <ul class="codes" id="codes">

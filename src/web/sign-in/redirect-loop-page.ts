@@ -32,11 +32,12 @@ export const createRedirectLoopPage =
   (view: RedirectLoopView): string =>
     layout.panel({
       title: texts.loop,
-      below: layout.support.requestNote(view.requestId),
+      sign: 'warning',
+      below: html`<a href="/auth/account">${texts.account}</a> · <a href="/auth/logout">${texts.logOut}</a>`,
+      requestId: view.requestId,
       body: html`<p>${texts.loopAbout(layout.appName)} <b>${view.email}</b>.</p>
 <p>${layout.support.text(texts.loopAdvice(layout.appName))}</p>
 <a class="first" href="${view.returnTo}">${texts.loopTryAgain}</a>
-<p class="ways"><a href="/auth/account">${texts.account}</a> <a href="/auth/logout">${texts.logOut}</a></p>
 ${operatorDetails(html`<p>${texts.loopDetailsAbout} <code>${view.returnTo}</code></p>
 <p>${texts.loopCauses}</p>
 ${causes(view)}`)}`,

@@ -1,6 +1,6 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
-import { chosenPassword, chosenUsername, csrfInput, field, formProblem, returnToInput } from '../site/form.ts'
+import { chosenPassword, chosenUsername, csrfInput, field, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { type EntryView, entryHref, providerForms, wayOn } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
@@ -78,7 +78,7 @@ const isUsual = ({ email, username, acceptedDomains, errors, problem }: SignupVi
  * token.
  */
 const createOpenPage = (layout: Layout) => {
-  const frame = layout.frame({ title: texts.signUp, scripted: true })
+  const frame = layout.frame({ title: texts.signUp })
   const empty: Fields = { email: '', username: '', acceptedDomains: [], errors: {}, returnTo: undefined }
   const usualFields = fields(empty, 'email', layout)
 
@@ -87,8 +87,10 @@ const createOpenPage = (layout: Layout) => {
     const focus = focusOf(view)
     return frame.panel({
       wrong: Boolean(problem ?? errors.email ?? errors.username ?? errors.password),
+      problem,
+      focusesProblem: focus === 'problem',
       below: wayToLogin(view),
-      body: html`${formProblem(problem, layout.support, focus === 'problem')}${wayOn(view)}
+      body: html`${wayOn(view)}
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isUsual(view) ? usualFields : fields(view, focus, layout)}
@@ -107,7 +109,8 @@ export const createSignupPage = (layout: Layout) => {
   const openPage = createOpenPage(layout)
   const closed = html`<p>${layout.support.text(texts.signUpClosedAdvice(layout.appName))}</p>`
   return (view: SignupView): string => {
-    if (view.closed) return layout.panel({ title: texts.signUpClosed, below: wayToLogin(view), body: closed })
+    if (view.closed)
+      return layout.panel({ title: texts.signUpClosed, sign: 'info', below: wayToLogin(view), body: closed })
     if (view.byPassword) return openPage(view)
     const body = html`<p>${texts.signUpByProvider}</p>
 ${providerForms(view, false)}`

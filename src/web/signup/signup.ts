@@ -8,7 +8,7 @@ import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { returnToParameter } from '../../http/return-to.ts'
+import { afterSignup, returnToParameter } from '../../http/return-to.ts'
 import { signupWays } from '../sign-in/offered-ways.ts'
 import { carriedEmail } from '../site/carried-email.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
@@ -77,8 +77,8 @@ export const createSignup = (
     const sendMessage: AlsoInsert = async (transaction, userId) =>
       browser && verification.send(transaction, userId, browser)
     const grant = await users.signUp(typed, context, sendMessage)
-    const signIn = { way: 'password', grant, returnTo, facts, browser: 'not_yet' } as const
-    const response = await completeSignIn(deps, context, signIn)
+    const signIn = { way: 'password', grant, facts, browser: 'not_yet' } as const
+    const response = await completeSignIn(deps, context, { ...signIn, returnTo: afterSignup(deps, returnTo) })
     // An operator has just invited the owner of the address, and the account belongs to that user.
     if (!response) throw emailTaken()
     return response

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
 import { toHex } from '../../lib/colour.ts'
 import { html } from '../../lib/html.ts'
 import { createTheme, themeCss } from '../../lib/theme.ts'
@@ -10,12 +11,23 @@ export interface Asset {
   path: `/auth/assets/${string}`
   contentType: string
   body: string
+  /** Compresses the body once, when a browser first asks for it. */
+  gzipped(): Buffer
 }
 
 /** Makes a file, with a hash of its content in its path. */
 export const asset = (name: string, extension: string, contentType: string, body: string): Asset => {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 12)
-  return { path: `/auth/assets/${name}.${hash}.${extension}`, contentType, body }
+  let gzipped: Buffer | undefined
+  return {
+    path: `/auth/assets/${name}.${hash}.${extension}`,
+    contentType,
+    body,
+    gzipped: () => {
+      gzipped ??= gzipSync(body, { level: 9 })
+      return gzipped
+    },
+  }
 }
 
 const STYLE = new URL('./style.css', import.meta.url)
@@ -28,12 +40,19 @@ export const initialOf = (appName: string): string => (Array.from(appName.trim()
 const iconSvg = (appName: string, ground: string, ink: string): string =>
   html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${ground}"/><text x="16" y="22.5" fill="${ink}" font-family="system-ui,sans-serif" font-size="19" font-weight="650" text-anchor="middle">${initialOf(appName)}</text></svg>`.toString()
 
-/** Puts texts into a script, and removes its comments, since visitors load it. */
-const scriptWithTexts = (source: string, texts: object): string =>
-  `'use strict';((texts) => {\n${source.replace(/^ *(?:\/\/|\/\*\*).*\n|^\n/gm, '')}})(${JSON.stringify(texts)})\n`
+/** Removes comments and indentation, since visitors load it. */
+const plainScript = (source: string): string => source.replace(/^ *(?:\/\/|\/\*\*).*\n|^ +|^\n/gm, '')
 
-/** Removes indentation and comments, since visitors load it. */
-const plainStyle = (source: string): string => source.replace(/^ +|^\/\*.*\*\/\n|^\n/gm, '')
+const scriptWithTexts = (source: string, texts: object): string =>
+  `'use strict';((texts) => {\n${plainScript(source)}})(${JSON.stringify(texts)})\n`
+
+/** Removes comments and spaces, since visitors load it. */
+const plainStyle = (source: string): string =>
+  source
+    .replace(/^ *\/\*.*\*\/\n|^ +|\n/gm, '')
+    .replaceAll(': ', ':')
+    .replaceAll(' {', '{')
+    .replaceAll(';}', '}')
 
 /** Creates stylesheet, scripts and icon for one name and one accent colour. */
 export const createAssets = (appName: string, accentColor: string) => {
@@ -41,8 +60,8 @@ export const createAssets = (appName: string, accentColor: string) => {
   const { accent, accentInk } = theme.light
   return {
     theme,
-    style: asset('style', 'css', 'text/css; charset=utf-8', plainStyle(readFileSync(STYLE, 'utf8')) + themeCss(theme)),
-    script: asset('page', 'js', 'text/javascript; charset=utf-8', readFileSync(SCRIPT, 'utf8')),
+    style: asset('style', 'css', 'text/css; charset=utf-8', themeCss(theme) + plainStyle(readFileSync(STYLE, 'utf8'))),
+    script: asset('page', 'js', 'text/javascript; charset=utf-8', plainScript(readFileSync(SCRIPT, 'utf8'))),
     passkeys: asset(
       'passkeys',
       'js',

@@ -1,5 +1,6 @@
 import type { DeadLinkView } from '../../http/frame.ts'
 import { html } from '../../lib/html.ts'
+import type { IconName } from './icon.ts'
 import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
 
@@ -10,10 +11,11 @@ export const createDeadLinkPage = (layout: Layout) => {
   const resetWithoutMail = { advice: deadLinkTexts.resetWithoutMail(appName, passwords), button: undefined }
 
   return ({ purpose, state }: DeadLinkView): string => {
-    const { title, why } = deadLinkTexts.reasons[state]
+    const { title, why, sign } = deadLinkTexts.reasons[state]
     const { advice, button } = purpose === 'reset' && !mailIsOn ? resetWithoutMail : next[purpose]
     return layout.panel({
       title,
+      sign,
       body: html`<p>${why}</p>
 <p>${support.text(advice)}</p>
 <div class="steps">
@@ -27,6 +29,7 @@ ${button && html`<a class="first" href="${button.href}">${button.words}</a>`}
 interface Reason {
   title: string
   why: string
+  sign: IconName
 }
 
 /** These texts say what became of a link that is not good. */
@@ -34,22 +37,27 @@ const reasons: Record<DeadLinkView['state'], Reason> = {
   used: {
     title: 'This link was used already',
     why: 'A link works only once.',
+    sign: 'check',
   },
   replaced: {
     title: 'There is a newer link',
     why: 'Only the latest links work. Look for the latest message.',
+    sign: 'mail',
   },
   ended: {
     title: 'This link no longer works',
     why: 'The account has changed since it was made, and that ends older links.',
+    sign: 'info',
   },
   expired: {
     title: 'This link has expired',
     why: 'For your safety, it worked for a limited time.',
+    sign: 'clock',
   },
   unknown: {
     title: 'This link leads nowhere',
     why: 'Its address is incomplete, or the link is too old. Copy the whole address from the message.',
+    sign: 'warning',
   },
 }
 

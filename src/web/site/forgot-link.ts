@@ -8,19 +8,32 @@ interface Carried {
   returnTo?: string | undefined
 }
 
+const forgotHref = ({ email, returnTo }: Carried): string => entryHref('/auth/password/forgot', returnTo, email)
+
 /**
  * A user who has forgotten the password can ask for a link or, while no mail is sent, ask the people who run the
  * service.
  */
-export const forgotLink = (layout: Layout, { email, returnTo }: Carried): HtmlFragment => {
+export const forgotLink = (layout: Layout, carried: Carried): HtmlFragment => {
   const { appName, mailIsOn, support } = layout
   const words = resetTextsOf(layout)
   return html`<p class="about">${
     mailIsOn
-      ? html`<a href="${entryHref('/auth/password/forgot', returnTo, email)}">${words.forgot}</a>`
+      ? html`<a href="${forgotHref(carried)}">${words.forgot}</a>`
       : support.link(`${words.forgot} ${words.askOperator(appName)}`)
   }</p>`
 }
+
+/** Makes the link that stands beside the label of a password. While no mail is sent, `forgotLink` is below the form. */
+export const forgotBeside = (layout: Layout, carried: Carried): HtmlFragment | undefined =>
+  layout.mailIsOn
+    ? html`<a class="aside" href="${forgotHref(carried)}">${resetTextsOf(layout).forgot}</a>
+`
+    : undefined
+
+/** Makes the line that replaces that link. */
+export const forgotBelow = (layout: Layout, carried: Carried): HtmlFragment | undefined =>
+  layout.mailIsOn ? undefined : forgotLink(layout, carried)
 
 const resetTexts = {
   forgot: 'Forgot your password?',

@@ -15,8 +15,10 @@ export interface Field {
   hint?: string
   optional?: boolean
   /** This says which keys a phone shows. */
-  inputMode?: 'numeric'
+  inputMode?: 'numeric' | 'email'
   problem?: FieldProblem | undefined
+  /** This link stands beside the label. The keyboard reaches it after the field. */
+  beside?: HtmlFragment | undefined
   /** This link helps with the problem. */
   remedy?: HtmlFragment | undefined
   /** This is the ID of a message elsewhere that also describes this field. */
@@ -50,7 +52,7 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   attribute('inputmode', it.inputMode),
   attribute('minlength', it.minLength),
   attribute('maxlength', it.maxLength),
-  attribute('aria-invalid', (it.problem ?? it.describedBy) && 'true'),
+  attribute('aria-invalid', it.problem && 'true'),
   attribute('aria-describedby', descriptionOf(it)),
   it.focused && html` autofocus`,
 ]
@@ -62,19 +64,36 @@ const wordsOfField = (problem: FieldProblem): string => {
   return texts.emailNotAccepted(problem.acceptedDomains)
 }
 
+const startOf = (it: Field): HtmlFragment => {
+  const { name, id = name } = it
+  const input = html`<input id="${id}" name="${name}" type="${it.type}" autocomplete="${it.autocomplete}"${attributes(it)}>`
+  return html`<div class="field">
+<label for="${id}">${it.label}${it.optional && html` <span>${texts.optional}</span>`}</label>
+${it.problem && html`<p class="problem" role="alert" id="${id}-problem">${wordsOfField(it.problem)}</p>`}${it.remedy && html`<p class="hint">${it.remedy}</p>`}
+${it.type === 'password' ? html`<div class="secret">${input}${showButton(id)}</div>` : input}
+`
+}
+
+const endOf = ({ name, id = name, problem, hint }: Field): HtmlFragment =>
+  html`${!problem && hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+</div>`
+
+export type FieldBeside = (beside: HtmlFragment | undefined) => HtmlFragment
+
+/** Renders a field once, and takes the link beside its label each time it is shown. */
+export const fieldBeside = (it: Omit<Field, 'beside'>): FieldBeside => {
+  const [start, end] = [startOf(it), endOf(it)]
+  return (beside) => html`${start}${beside}${end}`
+}
+
 /**
  * Label, problem, input and hint are linked by their IDs. The problem is above the input, where no autofill list covers
  * it.
  */
-export const field = (it: Field): HtmlFragment => {
-  const { name, id = name } = it
-  return html`<div class="field">
-<label for="${id}">${it.label}${it.optional && html` <span>${texts.optional}</span>`}</label>
-${it.problem && html`<p class="problem" role="alert" id="${id}-problem">${wordsOfField(it.problem)}</p>`}${it.remedy && html`<p class="hint">${it.remedy}</p>`}
-<input id="${id}" name="${name}" type="${it.type}" autocomplete="${it.autocomplete}"${attributes(it)}>
-${it.type === 'password' && showButton(id)}${!it.problem && it.hint && html`<p class="hint" id="${id}-hint">${it.hint}</p>`}
-</div>`
-}
+export const field = ({ beside, ...it }: Field): HtmlFragment => fieldBeside(it)(beside)
+
+/** Marks the button of the way by which this browser signed in last. */
+export const lastUsedMark = html`<span class="last">${texts.lastUsed}</span>`
 
 /** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
@@ -91,7 +110,8 @@ export const ownerInput = (email: string): HtmlFragment =>
   html`<input class="unseen" type="text" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">`
 
 const wordsOf = (problem: FormProblem): string => {
-  if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
+  if (problem.kind === 'credentials_wrong')
+    return problem.loginWith === 'both' ? texts.credentialsWrongOfBoth : texts.credentialsWrong
   if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
   if (problem.kind === 'codes_locked') return texts.codesLocked[problem.where]
   if (problem.kind === 'login_limited')
@@ -100,30 +120,31 @@ const wordsOf = (problem: FormProblem): string => {
   return say(problem.retryAfterSeconds)
 }
 
-/** Makes the line with the request ID, for problems that an operator can look into. */
-export const requestNoteOf = (problem: FormProblem, support: Support): HtmlFragment | undefined =>
-  problem.kind === 'credentials_wrong' ? undefined : support.requestNote(problem.requestId)
+/** Finds the request ID of a problem that an operator can look into. */
+export const requestIdOf = (problem: FormProblem): string | undefined =>
+  problem.kind === 'credentials_wrong' ? undefined : problem.requestId
 
-/** The notes of a limited login stand at the end of its page. */
-const notesOf = (problem: FormProblem, support: Support): HtmlFragment | undefined => {
-  if (problem.kind === 'login_limited') return undefined
-  const note = requestNoteOf(problem, support)
-  return (
-    note &&
-    html`<p class="about">${note}</p>${problem.kind === 'outdated' && operatorDetails(html`<p>${problem.details}</p>`)}`
-  )
-}
+/** Developers and operators need these details, and nobody else. */
+export const problemDetails = (problem: FormProblem): HtmlFragment | undefined =>
+  problem.kind === 'outdated' ? operatorDetails(html`<p>${problem.details}</p>`) : undefined
 
-/** The element of `formProblem` has this ID. */
+/** The element of `problemBox` has this ID. */
 export const FORM_PROBLEM_ID = 'form-problem'
 
+export const problemBox = (problem: FormProblem, focused = false): HtmlFragment =>
+  html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>
+`
+
+/** Makes the box with its reference and details, on a page where these stand together. */
 export const formProblem = (
   problem: FormProblem | undefined,
   support: Support,
   focused = false,
-): HtmlFragment | undefined =>
-  problem &&
-  html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>${notesOf(problem, support)}`
+): HtmlFragment | undefined => {
+  if (!problem) return undefined
+  const requestId = requestIdOf(problem)
+  return html`${problemBox(problem, focused)}${requestId !== undefined && html`<p class="about">${support.requestNote(requestId)}</p>`}${problemDetails(problem)}`
+}
 
 /**
  * Shows the message after a successful action. It takes the focus, so that screen readers read it and it is in view:

@@ -1,7 +1,10 @@
 import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { FormProblem } from '../../http/form-view.ts'
 import type { Palette } from '../../lib/theme.ts'
 import { type Asset, initialOf } from './assets.ts'
+import { problemBox, problemDetails, requestIdOf } from './form.ts'
+import { type IconName, sign } from './icon.ts'
 import { type Support, createSupport } from './support.ts'
 import { texts } from './texts.ts'
 
@@ -16,8 +19,6 @@ interface LayoutDeps {
 /** This is the same each time a page is shown. */
 interface Fixed {
   title: string
-  /** This tells whether the page has a password field, which needs the script. */
-  scripted?: boolean
   /** This tells whether passkeys can be used on the page, which needs their script. */
   passkeys?: boolean
 }
@@ -29,15 +30,24 @@ interface Content {
 }
 
 interface PanelContent extends Content {
+  /** A page that only tells something has a sign above its heading. */
+  sign?: IconName | undefined
   /** This is shown above the heading: the status of an error, or the interrupted action. */
   over?: string | undefined
+  /** This is wrong with the form as a whole. It is shown above the form, and its reference below the card. */
+  problem?: FormProblem | undefined
+  /** This tells whether the problem takes the focus. */
+  focusesProblem?: boolean
+  /** These are ways elsewhere, below the card. */
   below?: HtmlFragment | undefined
+  /** An operator finds the line in the log with it. It is the last that the page shows. */
+  requestId?: string | undefined
 }
 
 /** Shows one page again and again, and renders what is fixed once. */
 interface Frame {
   document(content: Content): string
-  /** Renders a document with one heading, one panel, and a line with links below. */
+  /** Renders a document with one card, which has the brand and one heading, and a line with links below. */
   panel(content: PanelContent): string
 }
 
@@ -80,17 +90,22 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
   const head = headOf(deps, appName)
   const brand = brandOf(branding)
+  const support = createSupport(branding)
   const [script, passkeyScript] = [scriptOf(deps.script), scriptOf(deps.passkeys)]
 
+  const footerOf = ({ below, problem, requestId = problem && requestIdOf(problem) }: PanelContent) =>
+    (below || requestId !== undefined) &&
+    html`
+<footer class="below">
+${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.requestNote(requestId)}</p>`}
+</footer>`
+
   /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
-  const startOf = (
-    { title, scripted = false, passkeys = false }: Fixed,
-    wrong: boolean,
-  ): HtmlFragment => html`<!doctype html>
+  const startOf = ({ title, passkeys = false }: Fixed, wrong: boolean): HtmlFragment => html`<!doctype html>
 <html lang="${texts.lang}">
 <head>
 <meta charset="utf-8">
-<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${scripted && script}${passkeys && passkeyScript}
+<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${script}${passkeys && passkeyScript}
 </head>
 <body>
 `
@@ -102,7 +117,6 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
 <main>
 `
     const heading = html`<h1>${fixed.title}</h1>
-<div class="panel">
 `
 
     const document: Frame['document'] = ({ wrong = false, body }) =>
@@ -111,22 +125,19 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
 </html>
 `.toString()
 
-    const panel: Frame['panel'] = ({ over, below, wrong = false, body }) =>
-      document({
+    const panel: Frame['panel'] = (content) => {
+      const { over, problem, wrong = problem !== undefined, body } = content
+      return document({
         wrong,
-        body: html`${card}${
+        body: html`${card}${content.sign && sign(content.sign)}${
           over &&
           html`<p class="over">${over}</p>
 `
-        }${heading}${body}
-</div>
-${
-  below &&
-  html`<p class="below">${below}</p>
-`
-}</main>
-</div>`,
+        }${heading}${problem && problemBox(problem, content.focusesProblem)}${body}${problem && problemDetails(problem)}
+</main>
+</div>${footerOf(content)}`,
       })
+    }
 
     return { document, panel }
   }
@@ -138,7 +149,7 @@ ${
     passwords: branding.passwords ?? true,
     passwordMinLength: branding.passwordMinLength ?? 8,
     passkeys: branding.passkeys ?? false,
-    support: createSupport(branding),
+    support,
     mailIsOn: branding.mailIsOn ?? false,
     frame,
     document: (page) => frame(page).document(page),

@@ -38,7 +38,3 @@ const withoutMail = ({ support, appName }: Layout, knownBrowserHelps: boolean): 
 /** Finds the class of the button that sends the password: while none is checked, the way by mail comes first. */
 export const passwordButtonClass = ({ mailIsOn }: Layout, problem: FormProblem | undefined): string =>
   mailIsOn && problem?.kind === 'login_limited' ? 'second' : 'first'
-
-/** This is the last line of such a page. */
-export const limitNote = ({ support }: Layout, problem: FormProblem | undefined): HtmlFragment | undefined =>
-  problem?.kind === 'login_limited' ? html`<p class="about">${support.requestNote(problem.requestId)}</p>` : undefined

@@ -38,3 +38,15 @@ if (times.length > 0) {
     time.lang = moment.resolvedOptions().locale
   }
 }
+
+// Shows that a pressed button is busy. It can be pressed again: the browser then drops what it sent first.
+const rest = () => {
+  for (const button of document.querySelectorAll('.busy')) button.classList.remove('busy')
+}
+document.addEventListener('submit', ({ defaultPrevented, submitter }) => {
+  rest()
+  // A download leaves the page as it is.
+  if (!defaultPrevented && submitter?.name !== 'download') submitter?.classList.add('busy')
+})
+// The page is there again, as it was left.
+addEventListener('pageshow', rest)

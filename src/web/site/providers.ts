@@ -3,7 +3,7 @@ import { readEmail } from '../../lib/email-address.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { initialOf } from './assets.ts'
 import type { FormView } from '../../http/form-view.ts'
-import { csrfInput, returnToInput } from './form.ts'
+import { csrfInput, lastUsedMark, returnToInput } from './form.ts'
 import { texts } from './texts.ts'
 
 /** This is the purpose of a visit to a provider, if it is not a sign-in. */
@@ -53,30 +53,70 @@ export const providerIcon = (label: string, iconUrl: string | undefined): HtmlFr
     ? html`<img src="${iconUrl}" alt="" width="20" height="20">`
     : html`<span class="tile" aria-hidden="true">${initialOf(label)}</span>`
 
+/** From this number on, the buttons stand in pairs, with the name of the provider alone. */
+const PAIRS_FROM = 4
+
+/** Makes the buttons of providers. `button` makes one from its attributes and its content. */
+const buttonsOf = (
+  { providers, words, lastWay }: Pick<Buttons, 'providers' | 'words' | 'lastWay'>,
+  button: (provider: ProviderView, attributes: HtmlFragment | undefined, content: HtmlFragment) => HtmlFragment,
+): HtmlFragment => {
+  const inPairs = providers.length >= PAIRS_FROM
+  return html`<div class="providers${inPairs && ' pairs'}">
+${providers.map((provider) => {
+  const { label, iconUrl } = provider
+  const isLast = provider.name === lastWay
+  const name = inPairs && html` aria-label="${words(label)}"${isLast && html` aria-description="${texts.lastUsed}"`}`
+  const content = html`${providerIcon(label, iconUrl)}${inPairs ? label : words(label)}${isLast && html` ${lastUsedMark}`}`
+  return button(provider, name || undefined, content)
+})}</div>`
+}
+
 interface Buttons {
   csrfToken: string
   providers: readonly ProviderView[]
   /** These are fields of each form. */
   hiddenInputs?: HtmlFragment | undefined
   words: (label: string) => string
+  /** The button of the provider with this name is marked. */
+  lastWay?: string | undefined
 }
 
 /**
  * Makes a form with a button for each provider, since each has a different action. It is empty if there are no
  * providers.
  */
-export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: Buttons): HtmlFragment | undefined => {
+export const providerButtons = ({
+  csrfToken,
+  providers,
+  hiddenInputs,
+  words,
+  lastWay,
+}: Buttons): HtmlFragment | undefined => {
   if (providers.length === 0) return undefined
   const inputs = html`${csrfInput(csrfToken)}${hiddenInputs}`
-  const forms = providers.map(
-    ({ name, label, iconUrl }) => html`<form method="post" action="${providerPath(name)}">${inputs}
-<button class="second">${providerIcon(label, iconUrl)}${words(label)}</button>
+  return buttonsOf(
+    { providers, words, lastWay },
+    ({ name }, attributes, content) => html`<form method="post" action="${providerPath(name)}">${inputs}
+<button class="second"${attributes}>${content}</button>
 </form>
 `,
   )
-  return html`<div class="providers">
-${forms}</div>`
 }
+
+/** Makes the buttons within one form, each with the action of its provider. */
+export const providerSubmits = (providers: readonly ProviderView[]): HtmlFragment | undefined =>
+  providers.length === 0
+    ? undefined
+    : buttonsOf(
+        { providers, words: texts.continueWith },
+        (
+          { name },
+          attributes,
+          content,
+        ) => html`<button class="second" formaction="${providerPath(name)}"${attributes}>${content}</button>
+`,
+      )
 
 /** Makes the same for the page of a link: the provider that is chosen is connected to the account of the link. */
 export const entryButtons = (
@@ -95,6 +135,8 @@ export interface EntryView extends FormView {
   /** This is the text that was typed. */
   email: string
   providers: readonly ProviderView[]
+  /** This browser signed in last by this way: `password`, `passkey` or a provider. It is undefined if it is the only way. */
+  lastWay?: string | undefined
 }
 
 /**
@@ -129,10 +171,10 @@ export const wayOn = ({ problem, returnTo }: Pick<EntryView, 'problem' | 'return
  * providers.
  */
 export const providerForms = (
-  { csrfToken, providers, returnTo }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo'>,
+  { csrfToken, providers, returnTo, lastWay }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo' | 'lastWay'>,
   isBelowForm = true,
 ): HtmlFragment | undefined => {
   const hiddenInputs = returnToInput(returnTo)
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith, lastWay })
   return buttons && html`${isBelowForm && orLine()}${buttons}`
 }

@@ -14,6 +14,7 @@ const wait = (seconds: number): string => {
 
 const fieldProblems: Record<NamedProblem, string> = {
   email_missing: 'Enter your email address.',
+  email_or_username_missing: 'Enter your email address or username.',
   email_invalid: 'Enter an email address such as name@example.com.',
   email_taken: 'There is already an account with this email address.',
   email_same: 'This is your email address already.',
@@ -61,6 +62,8 @@ export const texts = {
   wrongTitle: 'Error: ',
 
   email: 'Email',
+  emailOrUsername: 'Email or username',
+  lastUsed: 'Last used',
   username: 'Username',
   optional: '(optional)',
   password: 'Password',
@@ -76,6 +79,7 @@ export const texts = {
   hidePassword: 'Hide password',
   fieldProblems,
   credentialsWrong: 'The email or password is wrong. Check both and try again.',
+  credentialsWrongOfBoth: 'The email, username or password is wrong. Check both fields and try again.',
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
   codesLocked: {
     browsers:

@@ -39,7 +39,8 @@ export const createWelcomePage =
     const isSignedIn = view.email !== undefined
     return layout.panel({
       title: isSignedIn ? welcomeTexts.title : welcomeTexts.titleSignedOut,
-      below: layout.support.requestNote(view.requestId),
+      sign: isSignedIn ? 'check' : 'info',
+      requestId: view.requestId,
       body: html`${isSignedIn && html`<p>${texts.logOutAs} <b>${view.email}</b>.</p>`}
 <p>${isSignedIn ? welcomeTexts.about : welcomeTexts.aboutSignedOut}</p>
 <div>

@@ -30,7 +30,7 @@ export const auth0: Format = {
         subject: (typeof id === 'string' && id !== '') || Number.isSafeInteger(id) ? String(id) : undefined,
       })),
     hashOf: () => textIn(entry, 'passwordHash'),
-    losses: Array.isArray(entry.multifactor) && entry.multifactor.length > 0 ? ['second factors'] : [],
+    losses: { 'second factors': Array.isArray(entry.multifactor) && entry.multifactor.length > 0 },
   }),
 }
 

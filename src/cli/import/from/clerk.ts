@@ -16,7 +16,7 @@ export const clerk: Format = {
       emailVerified: email !== undefined && verified.includes(email),
       username: textIn(entry, 'username'),
       hashOf: () => hashOf(textIn(entry, 'password_digest'), textIn(entry, 'password_hasher')),
-      losses: textIn(entry, 'totp_secret') === undefined ? [] : ['second factors'],
+      losses: { 'second factors': textIn(entry, 'totp_secret') !== undefined },
     }
   },
 }

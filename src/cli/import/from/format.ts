@@ -24,7 +24,7 @@ export interface Exported {
   accounts?: { provider: string | undefined; subject: string | undefined; email?: string | undefined }[]
   /** Finds the hash of the password; `unprocessable` when svc cannot check such a hash. */
   hashOf: () => string | undefined
-  losses?: Loss[]
+  losses?: Partial<Record<Loss, boolean>>
 }
 
 /** Reads the export of another system. */
@@ -59,6 +59,11 @@ export const toFields = (
     const issuer = issuerOf(provider) ?? ISSUERS.get(provider)
     return issuer !== undefined && subject !== undefined ? [{ provider, issuer, subject, email }] : []
   })
+  const losses: Partial<Record<Loss, boolean>> = {
+    usernames: !keepsUsername && !username.includes('@'),
+    'sign-in with a provider that is not configured here': identities.length < accounts.length,
+    ...user.losses,
+  }
   return {
     fields: {
       id: user.id,
@@ -70,13 +75,7 @@ export const toFields = (
       created_at: user.createdAt,
       identities,
     },
-    losses: [
-      ...(keepsUsername || username.includes('@') ? [] : (['usernames'] as const)),
-      ...(identities.length === accounts.length
-        ? []
-        : (['sign-in with a provider that is not configured here'] as const)),
-      ...(user.losses ?? []),
-    ],
+    losses: (Object.keys(losses) as Loss[]).filter((loss) => losses[loss]),
   }
 }
 
