@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import type { Notify } from './accounts/account-notice.ts'
 import { createAccounts, type UserExport, type UserImport, type Accounts } from './accounts/accounts.ts'
 import type { UserDirectory } from './accounts/directory/directory.ts'
-import { createEmailDomains, type EmailDomains } from './accounts/fields.ts'
+import { createEmailDomains, createNames, type EmailDomains, type Names } from './accounts/fields.ts'
 import { siteNames } from './accounts/passwords/password-names.ts'
 import { createPasswordRules, type RequireGoodPassword } from './accounts/passwords/password-rules.ts'
 import { createPasswords, type HashCost, type Passwords } from './accounts/passwords/passwords.ts'
@@ -156,6 +156,7 @@ export const createCore = (given: CoreDeps): Core => {
     ...account,
     passwords,
     emailDomains,
+    names: createNames(config.names),
     hasPassword: createHasPassword(config.passwords),
     requireGoodPassword: passwordRulesOf(config, settings.baseUrl),
     change,
@@ -229,6 +230,7 @@ interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' |
   secondFactors: SecondFactors
   webhooks: Webhooks
   hasPassword: HasPassword
+  names: Names
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
   change: Change

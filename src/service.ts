@@ -185,6 +185,7 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     signup: config.signup,
     usernames: config.usernames,
     loginWith: config.loginWith,
+    names: config.names,
     passwords: config.passwords,
     secondFactorMode: config.secondFactor,
     isTrustedProxy: createNetworkCheck(config.trustProxy),

@@ -6,8 +6,8 @@ import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import type { Administration, AdministrationDeps } from './administration.ts'
 import { createAuthentication, type HasPassword, type SignInRefusal } from './authentication.ts'
-import { createRemove, type RemoveDeps } from './change.ts'
-import { type EmailDomains, requireUsername, takenError } from './fields.ts'
+import { type Changes, createRemove, type RemoveDeps } from './change.ts'
+import { type EmailDomains, type Names, requireUsername, takenError } from './fields.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import {
@@ -67,6 +67,8 @@ export interface Accounts extends Administration {
    */
   changeOrSetPassword(id: string, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome>
   changeUsername(id: string, entered: string, sessionId: string, caller?: Caller): Promise<void>
+  /** Null takes the name away where none is required. */
+  changeName(id: string, entered: string | null, sessionId: string, caller?: Caller): Promise<void>
   /**
    * `unauthorized` when the password is wrong; `forbidden` when there is none and the user has not just authenticated,
    * or an account with a second factor or a passkey has not just been proved with `mfa`.
@@ -90,6 +92,7 @@ interface AccountsDeps extends Omit<SessionRules, 'endSessions'>, RemoveDeps, Ad
   clock: Clock
   emailDomains: EmailDomains
   hasPassword: HasPassword
+  names: Names
 }
 
 interface DeletionConfirmation {
@@ -104,6 +107,17 @@ export const createAccounts = (deps: AccountsDeps): Accounts => {
   const { create, createVerified, ...registration } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
   const remove = createRemove(deps)
+
+  const changeOwn = async (id: string, changes: Changes, sessionId: string, caller?: Caller): Promise<void> => {
+    try {
+      await db.inTransaction(async (transaction) => {
+        await requireSession(transaction, sessionId, id)
+        await change(transaction, id, changes, { by: 'user', caller })
+      })
+    } catch (error) {
+      throw takenError(error)
+    }
+  }
 
   return {
     create,
@@ -128,17 +142,11 @@ export const createAccounts = (deps: AccountsDeps): Accounts => {
 
     countUncheckableHashes: () => countUncheckableHashes(db, passwords),
 
-    async changeUsername(id, entered, sessionId, caller) {
-      const username = requireUsername(entered)
-      try {
-        await db.inTransaction(async (transaction) => {
-          await requireSession(transaction, sessionId, id)
-          await change(transaction, id, { username }, { by: 'user', caller })
-        })
-      } catch (error) {
-        throw takenError(error)
-      }
-    },
+    changeUsername: async (id, entered, sessionId, caller) =>
+      changeOwn(id, { username: requireUsername(entered) }, sessionId, caller),
+
+    changeName: async (id, entered, sessionId, caller) =>
+      changeOwn(id, { name: deps.names.require(entered) }, sessionId, caller),
 
     async deleteOwn(id, { password, sessionId }, caller) {
       const user = await requireUserById(db, id)

@@ -13,6 +13,12 @@ export const SCHEMAS = {
       id: { type: 'string', format: 'uuid', description: 'Never changes, and is never given to another user' },
       email: { type: 'string', format: 'email', maxLength: 254 },
       username: { type: 'string', pattern: '^[a-z0-9_-]{3,30}$' },
+      name: {
+        type: ['string', 'null'],
+        minLength: 1,
+        maxLength: 100,
+        description: 'The name of the person; null: none is known. It is left out with `SVC_NAMES=off`',
+      },
       roles: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9_:.-]{1,64}$' } },
       disabled: { type: 'boolean' },
       created_at: { type: 'string', format: 'date-time', description: 'UTC, with milliseconds and Z' },

@@ -27,7 +27,10 @@ export const list = command({
     'svc users list --json | jq -r ".[] | select(.disabled) | .email"',
   ],
   options: {
-    search: option.text('--search <text>', 'only users with this text in email or username, in upper or lower case'),
+    search: option.text(
+      '--search <text>',
+      'only users with this text in email, username or name, in upper or lower case',
+    ),
     role: option.text('--role <role>', 'only users with this role'),
     disabled: option.flag('--disabled', 'only disabled users'),
     limit: option.parsed('--limit <count>', 'maximum number of users', wholeNumber(1, 999_999_999)),

@@ -32,7 +32,7 @@ export const importCommand = command({
   notes: `\
 FILE is - for standard input. A user who is there already, by id or else by email, is left as is, so that the command
 can be run again. A line that cannot be imported is named, the others are imported, and the exit code is 1.
-The fields of a line: id, email, username, roles, password or password_hash, email_verified, disabled, created_at,
+The fields of a line: id, email, username, name, roles, password or password_hash, email_verified, disabled, created_at,
 identities (provider, issuer, subject, email).`,
   options: {
     from: option.choice('--from <system>', 'read what this system exports', Object.keys(FORMATS)),

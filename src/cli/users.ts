@@ -80,6 +80,15 @@ const setUsername = change({
   result: ({ email, username }) => `${email} has the username ${username}.`,
 })
 
+const setName = change({
+  args: '<user> [name]',
+  text: 'change the name of a person; without a name, remove it',
+  examples: ['svc users set-name ada "Ada Lovelace"', 'svc users set-name ada'],
+  event: 'name_change',
+  apply: ({ users: accounts }, { id }, [name]: [string | undefined]) => accounts.change(id, { name: name ?? null }),
+  result: ({ email, name }) => (name === null ? `${email} has no name now.` : `${email} has the name ${name}.`),
+})
+
 const setRoles = change({
   args: '<user> [roles...]',
   text: 'replace the roles of a user; without roles, remove all',
@@ -161,6 +170,7 @@ export const users = group({
       'set-email': setEmail,
       'verify-email': verifyEmail,
       'set-username': setUsername,
+      'set-name': setName,
       'set-roles': setRoles,
     },
     'Help a user to log in:': {

@@ -216,6 +216,14 @@ export const SETTINGS = {
     defaultValue: 'email',
     ...oneOf('email', 'both'),
   },
+  names: {
+    name: 'SVC_NAMES',
+    description:
+      'Names of people. `off`: never asked for and never shown. `required`: users who sign up or accept an invitation ' +
+      'give one.',
+    defaultValue: 'off',
+    ...oneOf('off', 'optional', 'required'),
+  },
   emailDomains: {
     name: 'SVC_EMAIL_DOMAINS',
     description: 'Email domains that signup, providers and changes of email accept.',

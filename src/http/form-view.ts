@@ -21,6 +21,8 @@ const FIELD_PROBLEMS = [
   'password_wrong',
   'username_invalid',
   'username_taken',
+  'name_missing',
+  'name_invalid',
   'code_missing',
   'passkey_challenge',
   'passkey_unreadable',

@@ -206,7 +206,7 @@ export type Route = {
   /** The row stands for its path and for every path below it. */
   isPrefix?: true
   /** The route does not exist if this setting is off. */
-  needs?: 'usernames' | 'passwords' | 'passkeys'
+  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys'
 } & (KeylessRow | KeyRow)
 
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>

@@ -15,7 +15,7 @@ import type { SecondFactors } from '../second-factor/second-factors.ts'
 import type { PendingSignIns } from '../sign-in/pending-sign-ins.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import type { EmailDomains } from '../accounts/fields.ts'
+import type { EmailDomains, NamesMode } from '../accounts/fields.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { AccountLog } from '../audit/account-log.ts'
@@ -52,6 +52,8 @@ export interface ServerDeps {
   usernames: boolean
   /** This tells with what, beside the password, users log in: with the email, or with the email or the username. */
   loginWith: 'email' | 'both'
+  /** This tells whether people give their name, and whether they must. */
+  names: NamesMode
   /** This tells whether the names of all cookies begin with `__Host-` or `__Secure-`. */
   cookiePrefix: boolean
   /** The secret binds CSRF tokens to sessions. */

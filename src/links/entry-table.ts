@@ -18,6 +18,8 @@ export interface Connectable {
   provider?: string | undefined
   /** It is undefined if the provider has verified none. */
   verifiedEmail: Email | undefined
+  /** An invited account without a name gets this one, where it is accepted. */
+  fullName?: string | undefined
   /** Connects it to a user whose row the transaction has locked; it throws `conflict` if another user has it. */
   connect(transaction: Transaction, userId: string): Promise<void>
 }
@@ -32,6 +34,7 @@ interface EntryChange {
   /** It is undefined if the account has no password afterwards, since nobody has proved to know it. */
   passwordHash?: string | undefined
   username?: string | undefined
+  name?: string | null | undefined
   caller: Caller
 }
 
@@ -134,12 +137,12 @@ const inviteRow = ({ db, issued, enterInvited }: EntryTableDeps): EntryRow => ({
     throw new AppError('forbidden', `This invitation is for ${email}.`, { reason: 'other_email', values: [email] })
   },
 
-  async change(transaction, { link, user: { id: userId }, passwordHash, username, caller }) {
+  async change(transaction, { link, user: { id: userId }, passwordHash, username, name, caller }) {
     // The lock comes before the link: everything that ends links locks the user first.
     await lockUserToChange(transaction, userId)
     await issued.use(transaction, link)
     const { emailLower } = link
-    if (!(await enterInvited(transaction, { userId, emailLower, passwordHash, username, caller })))
+    if (!(await enterInvited(transaction, { userId, emailLower, passwordHash, username, name, caller })))
       throw new DeadLinkError('invite', 'ended')
   },
 

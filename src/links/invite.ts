@@ -10,12 +10,14 @@ import {
   type UserRecord,
 } from '../accounts/user-store.ts'
 import type { LinksDeps } from './links-deps.ts'
-import { requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
+import { requireEmail, requireRoles, requireUsername, type Names } from '../accounts/fields.ts'
 
 export interface NewInvitation {
   email: string
   /** It is made from the email when left out. */
   username?: string | undefined
+  /** The user may give it later, where one is required. */
+  name?: string | undefined
   /** The user keeps them. They are left out for an account that was invited before: its roles stay. */
   roles?: string[] | undefined
   isMailed: boolean
@@ -24,14 +26,16 @@ export interface NewInvitation {
 export interface CheckedInvitation {
   email: Email
   username: string | undefined
+  name: string | null | undefined
   roles: string[] | undefined
 }
 
 /** Throws `unprocessable` for each field that breaks a rule. */
-export const requireInvitation = ({ email, username, roles }: NewInvitation): CheckedInvitation =>
+const requireInvitation = ({ email, username, name, roles }: NewInvitation, names: Names): CheckedInvitation =>
   checkAll({
     email: () => requireEmail(email),
     username: () => (username === undefined ? undefined : requireUsername(username)),
+    name: () => (name === undefined ? undefined : names.require(name)),
     roles: () => roles && requireRoles(roles),
   })
 
@@ -56,7 +60,7 @@ interface Invited {
 
 type InviteDeps = Pick<
   LinksDeps,
-  'clock' | 'db' | 'lifetimes' | 'issued' | 'mail' | 'makeInvited' | 'recordEvent' | 'users'
+  'clock' | 'db' | 'issued' | 'lifetimes' | 'mail' | 'makeInvited' | 'names' | 'recordEvent' | 'users'
 >
 
 type Account = Pick<UserRecord, 'id' | 'emailLower'>
@@ -88,33 +92,36 @@ export const createInvite = (deps: InviteDeps): Invite => {
   }
 
   const createAccount = async (
-    { email, username, roles = [] }: CheckedInvitation,
+    { email, username, name = null, roles = [] }: CheckedInvitation,
     isMailed: boolean,
   ): Promise<Invited> => {
     let invited: Invited | undefined
-    await deps.users.createInvited({ email, username, roles }, async (transaction, userId) => {
+    await deps.users.createInvited({ email, username, name, roles }, async (transaction, userId) => {
       invited = await writeLink(transaction, userId, email, isMailed)
     })
     if (!invited) throw new AppError('internal_error', 'The account has no link.')
     return invited
   }
 
-  const inviteExisting = ({ id }: UserRecord, { email, username, roles }: CheckedInvitation, isMailed: boolean) =>
+  const inviteExisting = (
+    { id }: UserRecord,
+    { email, isMailed, ...given }: CheckedInvitation & { isMailed: boolean },
+  ) =>
     db.inTransaction(async (transaction) => {
       await lockUserToChange(transaction, id)
       const user = await findUserById(transaction, id)
       if (user?.emailLower !== email.lower) throw accountChanged()
-      await deps.makeInvited(transaction, user, { username, roles })
+      await deps.makeInvited(transaction, user, given)
       return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, isMailed)
     })
 
   const invite: Invite['invite'] = async (invitation) => {
     const { isMailed } = invitation
-    const checked = requireInvitation(invitation)
+    const checked = requireInvitation(invitation, deps.names)
     for (let tries = 1; ; tries += 1) {
       const existing = await findUserByEmail(db, checked.email.lower)
       try {
-        return await (existing ? inviteExisting(existing, checked, isMailed) : createAccount(checked, isMailed))
+        return await (existing ? inviteExisting(existing, { ...checked, isMailed }) : createAccount(checked, isMailed))
       } catch (error) {
         if (!isEmailTaken(error) || tries === MAX_TRIES) throw error
       }

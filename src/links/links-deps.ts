@@ -1,5 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Notify } from '../accounts/account-notice.ts'
+import type { Names } from '../accounts/fields.ts'
 import type { Change } from '../accounts/change.ts'
 import type { Ownership } from '../accounts/ownership.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
@@ -27,6 +28,7 @@ export interface LinksDeps
   notify: Notify
   recordEvent: RecordEvent
   users: Pick<Accounts, 'createInvited' | 'createVerified'>
+  names: Names
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   change: Change

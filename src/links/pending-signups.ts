@@ -76,6 +76,8 @@ interface Confirmation {
    * email.
    */
   username: string | undefined
+  /** It does the same; null is none. */
+  name: string | null | undefined
 }
 
 /** Handles signups with `SVC_EMAIL_VERIFICATION=required`: there is no account before the link was followed. */
@@ -98,8 +100,8 @@ export interface PendingSignups {
   deleteExpired(nowMs: number): Promise<number>
 }
 
-type PendingSignupsDeps = Pick<LinksDeps, 'baseUrl' | 'clock' | 'db' | 'lifetimes' | 'limits' | 'issued' | 'mail'> &
-  Pick<LinksDeps, 'passwords' | 'requireGoodPassword' | 'users'>
+type PendingSignupsDeps = Pick<LinksDeps, 'baseUrl' | 'clock' | 'db' | 'issued' | 'lifetimes' | 'limits' | 'mail'> &
+  Pick<LinksDeps, 'names' | 'passwords' | 'requireGoodPassword' | 'users'>
 
 export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups => {
   const { db, clock, issued, limits, mail, users } = deps
@@ -111,7 +113,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
   }
 
   return {
-    ask: ({ email, username, passwordHash }, { hash, network, returnTo, userAgent }) =>
+    ask: ({ email, username, name, passwordHash }, { hash, network, returnTo, userAgent }) =>
       db.inTransaction(async (transaction) => {
         const which = { purpose: 'signup' as const, userId: undefined, emailLower: email.lower }
         if (!(await limits.mayAsk(transaction, { ...which, network }))) return
@@ -130,6 +132,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
           email: email.shown,
           emailLower: email.lower,
           username,
+          name,
           passwordHash,
           createdAtMs: clock.now(),
         })
@@ -158,19 +161,21 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
 
 /** Checks the signup as the user confirms it: the password of a signup counts only in the browser that signed up. */
 const checkConfirmation = async (
-  { passwords, requireGoodPassword }: PendingSignupsDeps,
-  { email, emailLower, username: entered, passwordHash }: PendingSignup,
-  { password, username: chosen }: Confirmation,
+  { passwords, requireGoodPassword, names }: PendingSignupsDeps,
+  { email, emailLower, username: entered, name: enteredName, passwordHash }: PendingSignup,
+  { password, username: chosen, name }: Confirmation,
   caller: Caller,
 ): Promise<CheckedSignup> => {
   const checked = await checkAllInTurn({
     username: () => (chosen === undefined ? entered : chosen && requireUsername(chosen)),
+    name: () => names.require(name, enteredName),
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email, chosen || (entered ?? '')]),
   })
   return {
     email: { shown: email, lower: emailLower },
     username: checked.username || undefined,
+    name: checked.name,
     passwordHash: checked.password === undefined ? passwordHash : await passwords.hash(checked.password, caller),
   }
 }

@@ -68,6 +68,8 @@ export interface OfferedProvider {
   method: string
   provider: string
   verifiedEmail: Email | undefined
+  /** The person has this name there. */
+  fullName: string | undefined
   /** Connects it to a user whose row the transaction has locked; it throws `conflict` if another user has it. */
   connect: (transaction: Transaction, userId: string) => Promise<void>
 }
@@ -93,6 +95,7 @@ export const createOffer = (deps: Omit<ConnectDeps, 'db'> & Pick<ProvidersDeps, 
         method: provider,
         provider,
         verifiedEmail: profile.emailVerified ? profile.email : undefined,
+        fullName: profile.fullName,
         connect: (transaction, userId) => connect(transaction, profile, { userId, caller }),
       })
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { Notify } from '../accounts/account-notice.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { HasPassword } from '../accounts/authentication.ts'
-import type { EmailDomains } from '../accounts/fields.ts'
+import type { EmailDomains, Names } from '../accounts/fields.ts'
 import type { Ownership } from '../accounts/ownership.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import type { RecordEvent } from '../audit/audit-event.ts'
@@ -24,6 +24,7 @@ export interface OAuthDeps
   rootSecret: RootSecret
   baseUrl: string
   users: Pick<Accounts, 'createFromProfile'>
+  names: Names
   signupOpen: boolean
   emailDomains: EmailDomains
   hasPassword: HasPassword

@@ -45,6 +45,8 @@ export interface SessionWithUser extends Session {
   user: {
     email: string
     username: string
+    /** It is undefined if there are no names here (`SVC_NAMES`). */
+    name: string | null | undefined
     roles: string[]
     disabled: boolean
     createdAtMs: number
@@ -89,11 +91,12 @@ export const toCachedSession = (session: SessionWithUser): CachedSession => ({
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {
   const { id, userId, authenticatedAtMs, amr, provider, deviceHash, expiresAtMs, readAtMs, user } = session
-  const { email, emailVerified, username, roles, disabled, createdAtMs } = user
+  const { email, emailVerified, username, name, roles, disabled, createdAtMs } = user
   const userJson = JSON.stringify({
     id: userId,
     email,
     username,
+    name,
     roles,
     disabled,
     created_at: toTimestamp(createdAtMs),
@@ -104,6 +107,7 @@ const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession 
     email,
     emailVerified,
     username,
+    name,
     roles,
     createdAtMs,
     authenticatedAtMs,

@@ -85,6 +85,8 @@ interface SessionsDeps
   extends AuthenticationRules,
     Omit<SessionDeps, 'cachedSessions' | 'issueTokens' | 'refreshTokens' | keyof RecentAuthentication> {
   rootSecret: RootSecret
+  /** It tells whether the names of users are shown (`SVC_NAMES`). */
+  names: boolean
 }
 
 const NO_SESSION: CurrentSession = { sessionId: '', readAtMs: undefined }
@@ -93,7 +95,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   const { db, clock } = deps
   const refreshTokens = createRefreshTokens(deps.rootSecret)
   const issueTokens = createIssueTokens({ ...deps, refreshTokens })
-  const cachedSessions = createCachedSessions(db)
+  const cachedSessions = createCachedSessions(db, deps.names)
   const recentAuthentication = createRecentAuthentication(deps)
   const shared = { ...deps, ...recentAuthentication, cachedSessions, refreshTokens, issueTokens }
   const { replaceSession, findSuccessor, deleteReplaced } = createReplacement(shared)

@@ -118,6 +118,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, passwordIcon, assets }
     { method: 'POST', path: '/auth/account/email',           guard: 'session',       csrf: 'token', responseKind: 'html', module: account('email') },
     { method: 'POST', path: '/auth/account/email/verify',    guard: 'session',       csrf: 'token', responseKind: 'html', module: account('verification'), event: 'email_verification_request' },
     { method: 'POST', path: '/auth/account/username',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'usernames', module: account('username'), event: 'username_change', limits: ['usernameOfUser'] },
+    { method: 'POST', path: '/auth/account/name',            guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'names', module: account('name'), event: 'name_change', limits: ['nameOfUser'] },
     { method: 'POST', path: '/auth/account/password',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', module: account('password'), event: 'password_change', limits: PASSWORD },
     { method: 'POST', path: '/auth/account/sessions',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('sessions'), event: 'session_end' },
     { method: 'POST', path: '/auth/account/browsers',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('browsers'), event: 'trusted_browsers_forget' },

@@ -55,6 +55,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     email: { isVerified: true, requested: text, mailIsOn: true, canConfirm: true, isRecentlyAuthenticated: true },
     newEmail: { value: text },
     username: { value: text },
+    name: { value: text, isRequired: false },
     password: { errors: {} },
     deletion: {},
     activity: [
@@ -229,6 +230,9 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'signup of some domains': (pages) => pages.signup({ ...signup, acceptedDomains: [text, text] }),
     'signup of another domain': (pages) =>
       pages.signup({ ...signup, acceptedDomains: [text], errors: { email: { acceptedDomains: [text] } } }),
+    'signup with a name': (pages) => pages.signup({ ...signup, name: { value: text, isRequired: false } }),
+    'signup with a name that is missing': (pages) =>
+      pages.signup({ ...signup, name: { value: '', isRequired: true }, errors: { name: 'name_missing' } }),
     'signup without usernames': (pages) => pages.signup({ ...signup, username: undefined }),
     'redirect loop': (pages) =>
       pages.redirectLoop({ email: text, returnTo: `/${text}`, issuer: text, nowMs, requestId: text }),
@@ -250,6 +254,10 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         ...account,
         email: { isVerified: false, mailIsOn: false, canConfirm: false, isRecentlyAuthenticated: true },
       }),
+    'name refused': (pages) =>
+      pages.account({ ...account, name: { value: text, isRequired: false, problem: 'name_invalid' } }),
+    'account without a name that is required': (pages) =>
+      pages.account({ ...account, name: { value: '', isRequired: true } }),
     'username refused': (pages) => pages.account({ ...account, username: { value: text, error: 'username_taken' } }),
     'password refused': (pages) =>
       pages.account({
@@ -395,6 +403,8 @@ export const WRONG_STATES: Record<string, string> = {
   'signup of another domain': 'email',
   'signup while busy': 'form-problem',
   'username refused': 'username',
+  'name refused': 'name',
+  'signup with a name that is missing': 'name',
   'password refused': 'current_password',
   'deletion refused': 'password',
   'account held up': 'form-problem',

@@ -75,7 +75,8 @@ const createReader = (
     if (!exported) return undefined
     const { fields, losses } = toFields(exported, oauth.issuerOf)
     const password_hash = withHashes ? exported.hashOf() : undefined
-    return { user: await userImport.read({ ...fields, password_hash }, { withoutHashes }), losses }
+    const user = await userImport.read({ ...fields, password_hash }, { withoutHashes, isForeign: true })
+    return { user, losses: [...losses, ...user.lost] }
   }
 }
 

@@ -57,6 +57,10 @@ export const noticeTexts: NoticeTexts = {
     ...titles(app, (of) => `Your ${of}username was changed`),
     what: [`The username of your ${app} account is ${newUsername} now. It was ${oldUsername} before.`],
   }),
+  name_changed: (_message, { app }) => ({
+    ...titles(app, (of) => `The name of your ${of}account was changed`),
+    what: [`The name of your ${app} account was changed. You see it on your account page.`],
+  }),
   password_changed: (message, { app }) => passwordWords(message, app),
   provider_connected: ({ provider }, { app }) => ({
     ...titles(app, (of) => `${provider} was connected to your ${of}account`),

@@ -9,6 +9,7 @@ import type { Claims } from './profile.ts'
 interface DiscordUser {
   id?: unknown
   username?: unknown
+  global_name?: unknown
   email?: unknown
   verified?: unknown
 }
@@ -19,8 +20,9 @@ export const describeDiscord = (issuer: string): OAuth2Description => ({
   tokenEndpoint: `${issuer}/api/oauth2/token`,
   reauthenticateParams: { prompt: 'consent' },
   fetchClaims: async (callApi): Promise<Claims> => {
-    const { id, username, email, verified } = ((await callApi(`${issuer}/api/users/@me`)) ?? {}) as DiscordUser
-    return { sub: id, preferred_username: username, email, email_verified: verified }
+    const user = ((await callApi(`${issuer}/api/users/@me`)) ?? {}) as DiscordUser
+    const { id, username, global_name: name, email, verified } = user
+    return { sub: id, preferred_username: username, name, email, email_verified: verified }
   },
 })
 

@@ -20,6 +20,7 @@ import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
+import { nameView, requireTypedName } from '../site/person-name.ts'
 
 const SHOWN_SESSIONS = 100
 
@@ -43,11 +44,12 @@ export const createAccount = (
       | 'links'
       | 'secondFactors'
       | 'signup'
+      | 'names'
       | 'usernames'
       | 'users'
     >,
 ) => {
-  const { users, sessions, oauth, layout, clock, usernames, passwords, mail } = deps
+  const { users, sessions, oauth, layout, clock, names, usernames, passwords, mail } = deps
   const accountPage = createAccountPage(layout, deps.passwordIcon)
   const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)
@@ -65,6 +67,7 @@ export const createAccount = (
     ...(await listSessions(session)),
     ...(await accountEmail.forAccountPage(session)),
     username: usernames ? { value: session.username } : undefined,
+    name: nameView(names, session.name),
     password: passwords ? { errors: {} } : undefined,
     deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
     signIn: await signInMethods.forAccountPage(session),
@@ -142,6 +145,15 @@ export const createAccount = (
       (context, { errors }) => ({
         username: usernames ? { value: context.form.get('username') ?? '', error: errors.username } : undefined,
       }),
+    ),
+
+    name: form(
+      (context, session, attempt) =>
+        attempt({}, async () => {
+          await users.changeName(session.userId, requireTypedName(context, names), session.sessionId, context)
+          return done(context, session, 'name')
+        }),
+      (context, { errors }) => ({ name: nameView(names, context.form.get('name'), errors.name) }),
     ),
 
     password: form(
@@ -223,6 +235,7 @@ const sectionOfForm = ({ target }: RequestContext): AccountView['at'] =>
 
 const FORM_SECTIONS: Readonly<Record<string, SectionId>> = {
   email: 'email-section',
+  name: 'name-section',
   username: 'username-section',
   password: 'change-password',
   sessions: 'sessions',

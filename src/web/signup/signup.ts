@@ -11,6 +11,7 @@ import { type HttpResponse, page } from '../../http/response.ts'
 import { afterSignup, returnToParameter } from '../../http/return-to.ts'
 import { signupWays } from '../sign-in/offered-ways.ts'
 import { carriedEmail } from '../site/carried-email.ts'
+import { nameView, typedName } from '../site/person-name.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { askingBrowserOf } from '../sign-in/asking-browser.ts'
 import type { RedirectSignedIn } from '../sign-in/redirect-signed-in.ts'
@@ -21,6 +22,8 @@ interface Typed {
   email: string
   /** This is undefined if usernames are made: a username in the form does not count then. */
   username: string | undefined
+  /** Null is none. */
+  name: string | null | undefined
 }
 
 interface SignupForm extends Typed {
@@ -31,20 +34,25 @@ interface SignupForm extends Typed {
 /** Handles `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
 export const createSignup = (
   deps: SignInServices &
-    Pick<Services, 'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'usernames' | 'users'> & {
+    Pick<
+      Services,
+      'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'names' | 'usernames' | 'users'
+    > & {
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, layout, requestMetrics, usernames, providers, emailDomains } = deps
+  const { redirectSignedIn, users, layout, requestMetrics, names, usernames, providers, emailDomains } = deps
   const signupPage = createSignupPage(layout)
   const checkMailPage = createCheckMailPage(layout)
   const { verification, pendingSignups } = deps.links
   const ways = signupWays(deps)
 
-  const view = (context: RequestContext, returnTo: string, typed: Typed): SignupView => ({
+  const view = (context: RequestContext, returnTo: string, typed: Omit<Typed, 'name'>): SignupView => ({
     csrfToken: context.csrfToken,
     returnTo: returnToParameter(returnTo, deps),
-    ...typed,
+    email: typed.email,
+    username: typed.username,
+    name: nameView(names, context.form.get('name')),
     errors: {},
     providers,
     acceptedDomains: emailDomains.accepted,
@@ -84,9 +92,10 @@ export const createSignup = (
     return response
   }
 
-  const readTyped = ({ form }: RequestContext): Typed => ({
-    email: form.get('email') ?? '',
-    username: usernames ? (form.get('username') ?? '') : undefined,
+  const readTyped = (context: RequestContext): Typed => ({
+    email: context.form.get('email') ?? '',
+    username: usernames ? (context.form.get('username') ?? '') : undefined,
+    name: typedName(context, names),
   })
 
   return {

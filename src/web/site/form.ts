@@ -29,6 +29,8 @@ export interface Field {
    * It is meant for fields of ASCII text, and never for a password, which browsers would truncate without a message.
    */
   maxLength?: number
+  /** It is written from left to right or from right to left, and each word begins with a capital letter. */
+  isPersonName?: boolean
 }
 
 const showButton = (id: string): HtmlFragment =>
@@ -47,7 +49,7 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   attribute('value', it.value),
   !it.optional && html` required`,
   // Browsers ignore it on email fields (HTML section 6.8.5).
-  it.type === 'text' && html` autocapitalize="none"`,
+  it.type === 'text' && (it.isPersonName ? html` autocapitalize="words" dir="auto"` : html` autocapitalize="none"`),
   it.type !== 'password' && html` spellcheck="false"`,
   attribute('inputmode', it.inputMode),
   attribute('minlength', it.minLength),

@@ -24,6 +24,7 @@ export const routeTable = (provider: string): Route[] => {
     oauth: {},
     audiences: [],
     usernames: true,
+    names: 'optional',
     passwords: true,
     passkeys: { isOn: true },
   } as unknown as RouteDeps)

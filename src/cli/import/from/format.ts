@@ -8,6 +8,7 @@ export type Loss =
   | 'passkeys'
   | 'sign-in with a provider that is not configured here'
   | 'usernames'
+  | 'names'
   | 'roles'
 
 /** Another system has exported the user. */
@@ -17,6 +18,8 @@ export interface Exported {
   emailVerified: boolean
   /** It may be one that svc does not accept. */
   username?: string | undefined
+  /** So may this. */
+  name?: string | undefined
   roles?: string[]
   disabled?: boolean
   createdAt?: string | undefined
@@ -69,6 +72,7 @@ export const toFields = (
       id: user.id,
       email: user.email,
       username: keepsUsername ? username : undefined,
+      name: user.name,
       roles: user.roles,
       email_verified: user.emailVerified,
       disabled: user.disabled,
@@ -92,6 +96,10 @@ export const textIn = (values: Values, name: string): string | undefined => {
   const value = values[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
+
+/** Puts together the parts of a name, those that are there. */
+export const nameIn = (values: Values, ...parts: string[]): string | undefined =>
+  parts.flatMap((part) => textIn(values, part) ?? []).join(' ') || undefined
 
 /** Writes a time in milliseconds since 1970, a number or a text, in the form that an import takes. */
 export const timeIn = (values: Values, name: string): string | undefined => {

@@ -1,5 +1,5 @@
 import { readJsonObjects } from '../json.ts'
-import { type Format, objectsIn, textIn, timeIn, unreadableHash, type Values, valuesOf } from './format.ts'
+import { type Format, nameIn, objectsIn, textIn, timeIn, unreadableHash, type Values, valuesOf } from './format.ts'
 
 /**
  * Reads the files of `kc.sh export --realm REALM`: that of the realm with its users, or those of the users alone
@@ -18,6 +18,7 @@ export const keycloak: Format = {
       email: textIn(entry, 'email'),
       emailVerified: entry.emailVerified === true,
       username: textIn(entry, 'username'),
+      name: nameIn(entry, 'firstName', 'lastName'),
       roles: kept,
       disabled: entry.enabled === false,
       createdAt: timeIn(entry, 'createdTimestamp'),

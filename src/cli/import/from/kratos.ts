@@ -1,5 +1,5 @@
 import { readJsonObjects } from '../json.ts'
-import { type Format, objectsIn, textIn, type Values, valuesOf } from './format.ts'
+import { type Format, nameIn, objectsIn, textIn, type Values, valuesOf } from './format.ts'
 
 /**
  * Reads identities as Kratos' admin API returns them: `GET /admin/identities/{id}?include_credential=password&
@@ -16,6 +16,7 @@ export const kratos: Format = {
       id: textIn(entry, 'id'),
       ...emailOf(traits, objectsIn(entry.verifiable_addresses)),
       username: textIn(traits, 'username'),
+      name: textIn(traits, 'name') ?? nameIn(valuesOf(traits.name), 'first', 'last'),
       disabled: entry.state === 'inactive',
       createdAt: textIn(entry, 'created_at'),
       accounts: objectsIn(configOf(credentials, 'oidc').providers).map((account) => ({
