@@ -37,7 +37,7 @@ export type { AlsoInsert } from './registration.ts'
 export type { User } from './user-store.ts'
 
 /** Accounts. A rule that refuses is an `AppError` with field and reason. */
-export interface Users extends Administration {
+export interface Accounts extends Administration {
   // Creating an account: `unprocessable` for a bad field, `conflict` for a taken email or username.
   /** An operator makes the account, or a user does at a signup. `also` adds to the transaction. */
   create(newUser: NewUser, caller?: Caller, also?: AlsoInsert): Promise<User>
@@ -88,7 +88,7 @@ export interface Users extends Administration {
   countUncheckableHashes(): Promise<number>
 }
 
-interface UsersDeps extends Omit<SessionRules, 'endSessions'>, RemoveDeps, AdministrationDeps {
+interface AccountsDeps extends Omit<SessionRules, 'endSessions'>, RemoveDeps, AdministrationDeps {
   clock: Clock
   emailDomains: EmailDomains
   hasPassword: HasPassword
@@ -102,7 +102,7 @@ interface DeletionConfirmation {
   sessionId: string
 }
 
-export const createUsers = (deps: UsersDeps): Users => {
+export const createAccounts = (deps: AccountsDeps): Accounts => {
   const { db, passwords, change, hasPassword, requireSession, requireRecentAuthentication, requireFactors } = deps
   const { create, createVerified, ...registration } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)

@@ -67,7 +67,7 @@ Inviting the same address again makes another link, until it was entered.`,
   run: ({ options: { isMailed = false, ...given }, json, withCore }, email: string) =>
     withCore(async ({ core, logEvent }) => {
       if (isMailed) requireMail(core)
-      const { userId, url, expiresAtMs } = await core.recovery.invitations.invite({ email, isMailed, ...given })
+      const { userId, url, expiresAtMs } = await core.links.invitations.invite({ email, isMailed, ...given })
       logEvent('account_invite', { userId })
       const user = await requireUser(core, userId)
       const expiresAt = toTimestamp(expiresAtMs)

@@ -24,7 +24,7 @@ import type { RouteDeps } from './services.ts'
 
 type FormRunnerDeps = Pick<
   RouteDeps,
-  'accountLog' | 'findCurrentSession' | 'frame' | 'limits' | 'recovery' | 'requestMetrics' | 'users'
+  'accountLog' | 'findCurrentSession' | 'frame' | 'limits' | 'links' | 'requestMetrics' | 'users'
 >
 
 type RowOf<Credential extends unknown[]> = FormRoute<Credential> & Pick<Route, 'guard'>

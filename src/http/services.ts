@@ -10,14 +10,14 @@ import type { Mail } from '../mail/mail.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { Frame } from './frame.ts'
 import type { Passkeys } from '../passkeys/passkeys.ts'
-import type { Recovery } from '../links/links.ts'
+import type { Links } from '../links/links.ts'
 import type { SecondFactors } from '../second-factor/second-factors.ts'
 import type { PendingSignIns } from '../sign-in/pending-sign-ins.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { EmailDomains, NamesMode } from '../accounts/fields.ts'
 import type { Notify } from '../accounts/account-notice.ts'
-import type { Users } from '../accounts/accounts.ts'
+import type { Accounts } from '../accounts/accounts.ts'
 import type { AccountLog } from '../audit/account-log.ts'
 import type { CookieWriter } from './cookie-writer.ts'
 import type { CookieTable } from './cookies.ts'
@@ -64,7 +64,7 @@ export interface ServerDeps {
   log: Log
   apiKeys: ApiKeys
   idempotency: Idempotency
-  users: Users
+  users: Accounts
   /** The directory is loaded with the first request that needs it, as pages are. */
   loadDirectory: () => Promise<UserDirectory>
   emailDomains: EmailDomains
@@ -83,7 +83,7 @@ export interface ServerDeps {
   secondFactorMode: 'off' | 'optional' | 'required'
   notify: Notify
   mail: Mail
-  recovery: Recovery
+  links: Links
   /** The list has the order of their buttons. */
   providers: ProviderView[]
   frame: Frame

@@ -1,15 +1,13 @@
 import type { Caller } from '../lib/caller.ts'
 import { checkAllInTurn } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { amrOf, authenticatedBy } from '../sign-in/amr.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
-import type { Passwords } from '../accounts/passwords/passwords.ts'
 import { findUserById, type UserRecord } from '../accounts/user-store.ts'
-import { type Names, requireUsername } from '../accounts/fields.ts'
+import { requireUsername } from '../accounts/fields.ts'
 import { type Connectable, createEntryTable, type EntryTableDeps } from './entry-table.ts'
 import type { EntryPurpose, Link } from './link.ts'
+import type { LinksDeps } from './links-deps.ts'
 import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 
 export interface LinkEntry {
@@ -59,12 +57,7 @@ export interface Entries {
   check(entry: LinkEntry): Promise<CheckedEntry>
 }
 
-export interface EntriesDeps extends EntryTableDeps {
-  clock: Clock
-  passwords: Passwords
-  requireGoodPassword: RequireGoodPassword
-  names: Names
-}
+type EntriesDeps = EntryTableDeps & Pick<LinksDeps, 'clock' | 'names' | 'passwords' | 'requireGoodPassword'>
 
 export const createEntries = (deps: EntriesDeps): Entries => {
   const { db, clock, passwords, requireGoodPassword, names } = deps

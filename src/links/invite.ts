@@ -1,11 +1,7 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
 import { AppError, checkAll } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { Ownership } from '../accounts/ownership.ts'
+import type { Transaction } from '../storage/database.ts'
 import {
   findUserByEmail,
   findUserById,
@@ -13,11 +9,9 @@ import {
   requireUserById,
   type UserRecord,
 } from '../accounts/user-store.ts'
-import type { Users } from '../accounts/accounts.ts'
-import type { Links } from './issued-links.ts'
-import { type Names, requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
+import type { LinksDeps } from './links-deps.ts'
+import { requireEmail, requireRoles, requireUsername, type Names } from '../accounts/fields.ts'
 
-/** An operator invites this user. */
 export interface NewInvitation {
   email: string
   /** It is made from the email when left out. */
@@ -26,11 +20,9 @@ export interface NewInvitation {
   name?: string | undefined
   /** The user keeps them. They are left out for an account that was invited before: its roles stay. */
   roles?: string[] | undefined
-  /** It tells whether the link is sent by mail. */
   isMailed: boolean
 }
 
-/** It is the same, checked. */
 export interface CheckedInvitation {
   email: Email
   username: string | undefined
@@ -47,7 +39,6 @@ const requireInvitation = ({ email, username, name, roles }: NewInvitation, name
     roles: () => roles && requireRoles(roles),
   })
 
-/** Operators invite users. */
 export interface Invite {
   /** Throws `unprocessable` for a bad field, and `conflict` for an account that cannot be invited. */
   invite(invitation: NewInvitation): Promise<Invited>
@@ -67,19 +58,10 @@ interface Invited {
   expiresAtMs: number
 }
 
-export interface InviteDeps {
-  db: Database
-  clock: Clock
-  baseUrl: string
-  users: Pick<Users, 'createInvited'>
-  mail: Mail
-  links: Links
-  makeInvited: Ownership['makeInvited']
-  recordEvent: RecordEvent
-  names: Names
-  /** It is the setting `SVC_INVITE_TTL`. */
-  lifetimeMs: number
-}
+type InviteDeps = Pick<
+  LinksDeps,
+  'clock' | 'db' | 'issued' | 'lifetimes' | 'mail' | 'makeInvited' | 'names' | 'recordEvent' | 'users'
+>
 
 type Account = Pick<UserRecord, 'id' | 'emailLower'>
 
@@ -92,20 +74,25 @@ const MAX_TRIES = 3
  * invited account: nothing of that user lets them back in. It throws `conflict` for any other account.
  */
 export const createInvite = (deps: InviteDeps): Invite => {
-  const { db, clock, baseUrl, mail, links, recordEvent, lifetimeMs } = deps
+  const { db, clock, mail, issued, recordEvent } = deps
 
   const createLink = async (transaction: Transaction, user: Account, returnTo?: string, caller?: Caller) => {
     const { id: userId, emailLower } = user
     await recordEvent(transaction, { type: 'user.invited', userId }, caller)
-    const newLink = { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs } as const
-    const { link, token } = await links.create(transaction, newLink)
-    return { link, url: `${baseUrl}/auth/invite?token=${token}` }
+    const lifetimeMs = deps.lifetimes.inviteMs
+    return issued.create(transaction, { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs })
   }
 
   const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {
     const { link, url } = await createLink(transaction, { id: userId, emailLower: lower })
     const { expiresAtMs } = link
-    const message = { kind: 'invite', email: shown, occurredAtMs: clock.now(), url, lifetimeMs } as const
+    const message = {
+      kind: 'invite',
+      email: shown,
+      occurredAtMs: clock.now(),
+      url,
+      lifetimeMs: deps.lifetimes.inviteMs,
+    } as const
     if (isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
     return { userId, url, expiresAtMs }
   }

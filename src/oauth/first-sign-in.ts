@@ -1,24 +1,14 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
-import type { Ownership } from '../accounts/ownership.ts'
-import type { Names } from '../accounts/fields.ts'
+import { isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
-import type { Users } from '../accounts/accounts.ts'
 import { linkedEvent } from './connect.ts'
 import { emailProblem } from './errors.ts'
+import type { ProvidersDeps } from './oauth-deps.ts'
 import { insertIdentity } from './identity-store.ts'
-import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './providers/profile.ts'
 
-export interface FirstSignInDeps extends Pick<Ownership, 'enterInvited'> {
-  db: Database
-  clock: Clock
-  users: Pick<Users, 'createFromProfile'>
-  recordEvent: RecordEvent
-  names: Names
-}
+export type FirstSignInDeps = Pick<ProvidersDeps, 'clock' | 'db' | 'enterInvited' | 'names' | 'recordEvent' | 'users'>
 
 /** Creates an account under the limit of signups, or throws `rate_limited`. */
 type LimitSignup = (signUp: () => Promise<void>) => Promise<void>

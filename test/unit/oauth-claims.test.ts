@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { readClaims, requireAllowedDomain, requireVerifiedEmail } from '../../src/oauth/profile.ts'
+import { readClaims, requireAllowedDomain, requireVerifiedEmail } from '../../src/oauth/providers/profile.ts'
 import { describeDiscord } from '../../src/oauth/providers/create-provider.ts'
 import { describeGithub } from '../../src/oauth/providers/github.ts'
 import type { ProviderKind, ProviderSettings } from '../../src/oauth/providers/presets.ts'

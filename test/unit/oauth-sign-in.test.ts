@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertIdentity } from '../../src/oauth/identity-store.ts'
-import { type ProviderProfile, newIdentity } from '../../src/oauth/profile.ts'
+import { type ProviderProfile, newIdentity } from '../../src/oauth/providers/profile.ts'
 import { createSignIn } from '../../src/oauth/sign-in.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { createEmailDomains, createNames } from '../../src/accounts/fields.ts'

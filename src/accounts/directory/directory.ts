@@ -4,7 +4,7 @@ import type { UserChange } from '../../lib/user-change.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import type { HasPassword } from '../authentication.ts'
 import { type Names, requireUsername } from '../fields.ts'
-import type { User, Users } from '../accounts.ts'
+import type { User, Accounts } from '../accounts.ts'
 import type { UserChanges } from '../administration.ts'
 import { findDirectoryUsers, type ShownFacts, type ShownUserRecord } from './directory-user-store.ts'
 import type { PageRequest } from './user-list.ts'
@@ -80,7 +80,7 @@ export interface UserDirectory {
 
 interface UserDirectoryDeps {
   db: Database
-  users: Pick<Users, 'create' | 'change'>
+  users: Pick<Accounts, 'create' | 'change'>
   createLink: Record<'reset' | 'invite', CreateLink>
   hasPassword: HasPassword
   names: Names

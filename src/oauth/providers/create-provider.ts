@@ -4,7 +4,7 @@ import { createOAuth2Provider, type OAuth2Description } from './oauth2.ts'
 import { createOpenidProvider } from './openid.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { Provider } from './provider.ts'
-import type { Claims } from '../profile.ts'
+import type { Claims } from './profile.ts'
 
 interface DiscordUser {
   id?: unknown
@@ -28,7 +28,6 @@ export const describeDiscord = (issuer: string): OAuth2Description => ({
 
 export interface ProviderDeps {
   settings: ProviderSettings
-  /** It limits each request to the provider. */
   timeoutMs: number
   clock: Clock
 }

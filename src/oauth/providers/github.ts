@@ -1,5 +1,5 @@
 import { signInProblem } from '../errors.ts'
-import type { Claims } from '../profile.ts'
+import type { Claims } from './profile.ts'
 import type { CallApi, OAuth2Description } from './oauth2.ts'
 
 interface GithubUser {

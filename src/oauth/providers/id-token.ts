@@ -1,7 +1,7 @@
 import type { Configuration, IDToken } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
 import { signInProblem } from '../errors.ts'
-import { type Claims, type ProviderProfile, readClaims, secondFactorTime } from '../profile.ts'
+import { type Claims, type ProviderProfile, readClaims, secondFactorTime } from './profile.ts'
 import { exchangeCode } from './authorization-code.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { AuthorizationRequest } from './provider.ts'

@@ -41,7 +41,7 @@ export const createAccount = (
       | 'layout'
       | 'iconOf'
       | 'passwordIcon'
-      | 'recovery'
+      | 'links'
       | 'secondFactors'
       | 'signup'
       | 'names'
@@ -207,7 +207,7 @@ export const createAccount = (
      * Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same.
      */
     verification: form((context, session, attempt) => {
-      const { verification } = deps.recovery
+      const { verification } = deps.links
       if (verification.mode === 'off')
         throw new AppError('not_found', 'No messages are sent here that confirm an email address.')
       return attempt({ sessionId: undefined }, async () => {

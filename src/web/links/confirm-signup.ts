@@ -22,10 +22,10 @@ import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
 export const createConfirmSignup = (
   deps: SignInServices & Pick<Services, 'passwords' | 'names' | 'usernames'>,
 ): LinkHandlers => {
-  const { recovery, layout, requestMetrics, names, usernames, passwords } = deps
+  const { links, layout, requestMetrics, names, usernames, passwords } = deps
   const confirmSignupPage = createConfirmSignupPage(layout)
   const emailTakenPage = createEmailTakenPage(layout)
-  const { pendingSignups } = recovery
+  const { pendingSignups } = links
 
   /** A signup with a password that began before passwords were turned off is refused. */
   const requireSignup = (link: Link) => {

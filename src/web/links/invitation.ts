@@ -15,11 +15,11 @@ import { createLinkForm, type NamedLink } from '../sign-in/link-token.ts'
 export const createInvitation = (
   deps: SignInServices & Pick<Services, 'passwords' | 'providers' | 'names' | 'usernames'>,
 ) => {
-  const { recovery, layout, providers, names, usernames, passwords } = deps
+  const { links, layout, providers, names, usernames, passwords } = deps
   const invitationPage = createInvitationPage(layout)
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
-    const { email, username, name } = await recovery.entry.requireAccount(link)
+    const { email, username, name } = await links.entry.requireAccount(link)
     const [session] = await findBrowserSessions(deps, context)
     return invitationPage({
       csrfToken: context.csrfToken,
@@ -39,7 +39,7 @@ export const createInvitation = (
     const username = usernames ? context.form.get('username') : undefined
     const chosen = { password, username, name: typedName(context, names) }
     const entry = { link, chosen, isOwnSession: false, factor: undefined, caller: context }
-    const { grant, apply: also } = await recovery.entry.check(entry)
+    const { grant, apply: also } = await links.entry.check(entry)
     const returnTo = await returnToOfEntry(deps, context, link)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)

@@ -14,12 +14,12 @@ import { type NewSession, resolveReturnTo } from './start-session.ts'
  * for.
  */
 export const holdBrowserSecret = (
-  { cookieWriter, recovery }: Pick<Services, 'cookieWriter' | 'recovery'>,
+  { cookieWriter, links }: Pick<Services, 'cookieWriter' | 'links'>,
   context: RequestContext,
   atLeastMs = 0,
 ): string => {
   const secret = context.cookies.link ?? newToken()
-  context.setCookies([cookieWriter.link(secret, Math.max(recovery.askingBrowserMs, atLeastMs))])
+  context.setCookies([cookieWriter.link(secret, Math.max(links.askingBrowserMs, atLeastMs))])
   return secret
 }
 
@@ -27,7 +27,7 @@ export const holdBrowserSecret = (
  * Marks the browser that asks for a link, and returns the hash by which it is recognised, for the link's details. A
  * browser keeps its secret, so that an earlier link still finds it.
  */
-export const markAskingBrowser = (deps: Pick<Services, 'cookieWriter' | 'recovery'>, context: RequestContext): string =>
+export const markAskingBrowser = (deps: Pick<Services, 'cookieWriter' | 'links'>, context: RequestContext): string =>
   hashToken(holdBrowserSecret(deps, context))
 
 /** Tells whether this browser asked for the link. Anybody can open a link, and in any browser. */
@@ -47,18 +47,18 @@ export const returnToOf = (
 
 /** Does the same for the link of an account. A user who enters by an invitation, or in place of it, is new. */
 export const returnToOfEntry = async (
-  deps: Pick<Services, 'afterSignupUrl' | 'homeUrl' | 'recovery'>,
+  deps: Pick<Services, 'afterSignupUrl' | 'homeUrl' | 'links'>,
   context: RequestContext,
   link: Link,
 ): Promise<string> => {
   const returnTo = returnToOf(deps, context, link)
-  const { invitedAtMs } = await deps.recovery.entry.requireAccount(link)
+  const { invitedAtMs } = await deps.links.entry.requireAccount(link)
   return invitedAtMs === undefined ? returnTo : afterSignup(deps, returnTo)
 }
 
 /** Makes what a link remembers of the browser that asks for it. */
 export const askingBrowserOf = (
-  deps: Pick<Services, 'cookieWriter' | 'recovery'>,
+  deps: Pick<Services, 'cookieWriter' | 'links'>,
   context: RequestContext,
   returnTo?: string,
 ): AskingBrowser => ({
@@ -74,11 +74,11 @@ export const askingBrowserOf = (
  * account exists.
  */
 export const askToProveEmail = async (
-  deps: Pick<ScreenServices, 'cookieWriter' | 'homeUrl' | 'limits' | 'layout' | 'recovery'>,
+  deps: Pick<ScreenServices, 'cookieWriter' | 'homeUrl' | 'limits' | 'layout' | 'links'>,
   context: RequestContext,
   { grant, facts, ...session }: NewSession,
 ): Promise<HttpResponse | undefined> => {
-  const { verification } = deps.recovery
+  const { verification } = deps.links
   const user = await verification.findUnproved(grant.userId)
   if (!user) return undefined
   const returnTo = await resolveReturnTo(session.returnTo)

@@ -44,7 +44,7 @@ export const createSignup = (
   const { redirectSignedIn, users, layout, requestMetrics, names, usernames, providers, emailDomains } = deps
   const signupPage = createSignupPage(layout)
   const checkMailPage = createCheckMailPage(layout)
-  const { verification, pendingSignups } = deps.recovery
+  const { verification, pendingSignups } = deps.links
   const ways = signupWays(deps)
 
   const view = (context: RequestContext, returnTo: string, typed: Omit<Typed, 'name'>): SignupView => ({

@@ -152,7 +152,7 @@ describe('a message', { concurrency: 2 }, () => {
     const { core } = outbox
     await smtp.stop()
     const linkId = await core.db.inTransaction(async (transaction) => {
-      const { link } = await core.recovery.links.create(transaction, {
+      const { link } = await core.links.issued.create(transaction, {
         purpose: 'signup',
         userId: undefined,
         emailLower: 'ada@example.com',
@@ -164,7 +164,7 @@ describe('a message', { concurrency: 2 }, () => {
     await outbox.write({ expiresAtMs: Date.now() + HOUR })
     await eventually('both were tried', async () => (await outbox.rows()).every(({ problem }) => problem !== null))
     await core.db.inTransaction((transaction) =>
-      core.recovery.links.replace(transaction, { purpose: 'signup', userId: undefined, emailLower: 'ada@example.com' }),
+      core.links.issued.replace(transaction, { purpose: 'signup', userId: undefined, emailLower: 'ada@example.com' }),
     )
     await smtp.start()
     await clock.turnTo(HOUR + 1000)

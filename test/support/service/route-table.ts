@@ -19,7 +19,7 @@ export const routeTable = (provider: string): Route[] => {
     providers,
     baseUrl,
     cookieTable,
-    recovery: {},
+    links: {},
     loadDirectory: async () => ({}),
     oauth: {},
     audiences: [],

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type Email, readEmail } from '../lib/email-address.ts'
-import { emailProblem, signInProblem } from './errors.ts'
-import type { Identity } from './identity-store.ts'
-import type { ProviderSettings } from './providers/presets.ts'
+import { type Email, readEmail } from '../../lib/email-address.ts'
+import { emailProblem, signInProblem } from '../errors.ts'
+import type { Identity } from '../identity-store.ts'
+import type { ProviderSettings } from './presets.ts'
 
 /** A provider says this about its user; it is checked, and has one form for all providers. */
 export interface ProviderProfile {
