@@ -49,8 +49,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
 }
 
 const findLoginByUsername = ({ loginWith }: ReadSettings): string | false =>
-  loginWith === 'both' &&
-  'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email'
+  loginWith === 'both' && 'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email'
 
 const findMailConflict = (
   { smtp, baseUrl, emailVerification }: ReadSettings,
