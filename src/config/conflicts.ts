@@ -27,9 +27,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
       relyingPartyIdOf(settings) === undefined &&
       'SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off and without passkeys, nobody could log in',
     (settings.baseUrl || !has('baseUrl')) && findForeignDomain(settings),
-    settings.loginWith === 'both' &&
-      environment.SVC_USERNAMES === 'off' &&
-      'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email',
+    environment.SVC_USERNAMES === 'off' && findLoginByUsername(settings),
     metricsPort !== undefined &&
       metricsPort === settings.port &&
       'SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port',
@@ -49,6 +47,9 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
       'SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process',
   ])
 }
+
+const findLoginByUsername = ({ loginWith }: ReadSettings): string | false =>
+  loginWith === 'both' && 'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email'
 
 const findMailConflict = (
   { smtp, baseUrl, emailVerification }: ReadSettings,
