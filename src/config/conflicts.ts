@@ -10,8 +10,6 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     has(key) &&
     !has(needed) &&
     `${SETTINGS[needed].name} is missing: it must be set when ${SETTINGS[key].name} is${how}`
-  // An invalid base URL counts as https and as public, since it is an error already.
-  const isPlainHttp = settings.baseUrl ? !settings.baseUrl.startsWith('https:') : !has('baseUrl')
   const { webhookSecret, database, metricsPort, logLevel } = settings
   return linesOf([
     missing('webhookUrl', 'webhookSecret'),
@@ -33,12 +31,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     metricsPort !== undefined &&
       metricsPort === settings.port &&
       'SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port',
-    settings.cookiePrefix &&
-      isPlainHttp &&
-      'SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only',
-    settings.hstsMs !== undefined &&
-      isPlainHttp &&
-      'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
+    ...findPlainHttp(settings, has),
     settings.auditLog &&
       logLevel &&
       !['debug', 'info'].includes(logLevel) &&
@@ -47,6 +40,19 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     database?.kind === 'postgres' &&
       !has('secret') &&
       'SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process',
+  ])
+}
+
+/** An invalid base URL counts as https and as public, since it is an error already. */
+const findPlainHttp = ({ baseUrl, cookiePrefix, hstsMs }: ReadSettings, has: (key: 'baseUrl') => boolean): string[] => {
+  const isPlainHttp = baseUrl ? !baseUrl.startsWith('https:') : !has('baseUrl')
+  return linesOf([
+    cookiePrefix &&
+      isPlainHttp &&
+      'SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only',
+    hstsMs !== undefined &&
+      isPlainHttp &&
+      'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
   ])
 }
 
