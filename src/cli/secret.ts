@@ -6,10 +6,13 @@ import { command, group, option } from './command/command.ts'
 import { printJson, printRecord } from './terminal/output.ts'
 import { countText, timestampOrNull, toMinute } from './terminal/text.ts'
 
-const locationsOf = (config: Config) =>
+const locationsOf = (config: Config): SecretLocations =>
   secretFilesOf(config) ?? { current: 'SVC_SECRET', previous: 'SVC_SECRET_PREVIOUS' }
 
-type SecretLocations = ReturnType<typeof locationsOf>
+interface SecretLocations {
+  current: string
+  previous: string
+}
 
 const toJson = ({ current, previous }: SecretLocations, { hasPrevious, ...found }: SecretStatus) => ({
   secret: current,

@@ -93,12 +93,22 @@ const providerRows = ({ oauthProviders }: Config): Setting<unknown>[] =>
     listProviderSettings(name).map((row) => (row.key === 'issuer' ? { ...row, defaultValue: issuer } : row)),
   )
 
-/** The JSON of a setting. `publicPart` is the part of a secret that may be shown, such as a URL without its password. */
+/** The JSON of a setting. */
+interface ShownSetting {
+  name: string
+  /** It is null if the setting is unset, or a secret. */
+  value: string | null
+  source: 'environment' | '.env' | 'default' | 'unset'
+  secret: boolean
+  meaning: string
+}
+
+/** `publicPart` is the part of a secret that may be shown, such as a URL without its password. */
 const describeSetting = (
   { name, description: meaning, defaultValue, defaultText, secret = false, show }: Setting<unknown>,
   { environment, fromEnvFile }: CommandContext,
   publicPart: string | undefined,
-) => {
+): ShownSetting => {
   const variable = [name, ...(secret ? [`${name}_FILE`] : [])].find((candidate) => environment[candidate])
   if (variable) {
     const text = environment[variable] ?? ''
@@ -109,7 +119,7 @@ const describeSetting = (
   return { name, value, source: value === null ? 'unset' : 'default', secret, meaning }
 }
 
-const COLUMNS: Column<ReturnType<typeof describeSetting>>[] = [
+const COLUMNS: Column<ShownSetting>[] = [
   { title: 'setting', value: ({ name }) => name },
   {
     title: 'value',

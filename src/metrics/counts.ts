@@ -105,7 +105,12 @@ type Counters = {
   [Key in keyof typeof COUNTERS]: (value: (typeof COUNTERS)[Key]['known'][number], by?: number) => void
 }
 
-export const createCounts = (registry: Registry, providers: readonly string[]) => {
+export interface Counts extends Omit<Counters, 'countRefusal'>, Omit<RequestMetrics, keyof Counters> {
+  countLimited: (limit: LimitName) => void
+  observeHash: (seconds: number) => void
+}
+
+export const createCounts = (registry: Registry, providers: readonly string[]): Counts => {
   const registers = [registry]
   const rows = Object.entries<CounterRow>(COUNTERS).map(([key, row]) => [key, createCounter(registry, row)])
   const { countRefusal, ...counters } = Object.fromEntries(rows) as Counters
@@ -124,10 +129,10 @@ export const createCounts = (registry: Registry, providers: readonly string[]) =
   return {
     ...counters,
     observeRequest: createRequestDurations(registry),
-    countRefusedConnection: (): void => refusedConnections.inc(),
-    countLimited: (limit: LimitName): void => countRefusal(labelOf(limit)),
+    countRefusedConnection: () => refusedConnections.inc(),
+    countLimited: (limit) => countRefusal(labelOf(limit)),
     countProviderSignIn: createProviderCount(registry, providers),
-    observeHash: (seconds: number): void => hashDurations.observe(seconds),
+    observeHash: (seconds) => hashDurations.observe(seconds),
   }
 }
 

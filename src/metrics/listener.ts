@@ -13,10 +13,16 @@ interface MetricsListenerDeps {
   registry: Registry
 }
 
+export interface MetricsListener {
+  /** Resolves when it listens. Throws `unavailable`, naming the setting, when it cannot. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
 const PATH = '/auth/metrics'
 
 /** Serves the metrics on a port of their own, so that the public port, which everyone reaches, does not show them. */
-export const createMetricsListener = ({ host, port, log, registry }: MetricsListenerDeps) => {
+export const createMetricsListener = ({ host, port, log, registry }: MetricsListenerDeps): MetricsListener => {
   const handle = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const send = (status: number, body: string, headers: Record<string, string> = {}): void => {
       const length = Buffer.byteLength(body)
@@ -36,7 +42,6 @@ export const createMetricsListener = ({ host, port, log, registry }: MetricsList
   ignoreSocketErrors(server)
 
   return {
-    /** Resolves when it listens. Throws `unavailable`, naming the setting, when it cannot. */
     async start(): Promise<void> {
       try {
         await once(server.listen({ host, port }), 'listening')

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Log } from '../lib/log.ts'
-import { createCounts } from './counts.ts'
-import { createMetricsListener } from './listener.ts'
+import { type Counts, createCounts } from './counts.ts'
+import { createMetricsListener, type MetricsListener } from './listener.ts'
 import { addReadings, type MetricsSources } from './readings.ts'
 
 interface MetricsDeps {
@@ -13,15 +13,17 @@ interface MetricsDeps {
 }
 
 /** The metrics of one process are counted as things happen, or read at each scrape; a listener serves them. */
-export type Metrics = ReturnType<typeof createMetrics>
+export interface Metrics extends Counts, MetricsListener {
+  /** Call it once, before the first scrape. */
+  readFrom(sources: MetricsSources): void
+}
 
 /** Import it only when metrics are on: the library takes long to load. */
-export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps) => {
+export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps): Metrics => {
   const registry = createRegistry(version)
   return {
     ...createCounts(registry, providers),
-    /** Call it once, before the first scrape. */
-    readFrom: (sources: MetricsSources): void => addReadings(registry, sources),
+    readFrom: (sources) => addReadings(registry, sources),
     ...createMetricsListener({ log, host, port, registry }),
   }
 }

@@ -17,6 +17,12 @@ export interface MetricsSources {
   mail: () => Promise<OutboxLoad | undefined>
 }
 
+interface DatabaseState {
+  isUp: boolean
+  outbox?: OutboxLoad | undefined
+  mail?: OutboxLoad | undefined
+}
+
 /** A gauge shows one number. If there is no number, it has no value. */
 type GaugeRow = [name: string, help: string, read: () => Awaitable<number | undefined>]
 
@@ -103,20 +109,19 @@ const DEADLINE_MS = 2000
 
 /** Probes the database within two seconds, and never rejects; probes at the same time share one query. */
 const createDatabaseProbe = ({ requireHealthy, outbox, mail }: MetricsSources) => {
-  const down = { isUp: false, outbox: undefined, mail: undefined }
-  let probing: ReturnType<typeof probe> | undefined
+  let probing: Promise<DatabaseState> | undefined
 
-  const probe = async () => {
+  const probe = async (): Promise<DatabaseState> => {
     try {
       await requireHealthy()
       return { isUp: true, outbox: await outbox(), mail: await mail() }
     } catch {
-      return down
+      return { isUp: false }
     }
   }
 
   return () => {
-    probing ??= withTimeout(DEADLINE_MS, probe(), down).finally(() => {
+    probing ??= withTimeout(DEADLINE_MS, probe(), { isUp: false }).finally(() => {
       probing = undefined
     })
     return probing

@@ -6,7 +6,20 @@ import { secretFilesOf } from '../config/root-secret.ts'
 import { toMiB } from '../lib/machine.ts'
 
 /** The fields of the log line "svc is serving". PostgreSQL has no folder for a secret file. */
-export const overviewOf = (config: Config, listen: string) => ({
+interface Overview {
+  listen: string
+  base_url: string
+  database: string
+  secret: string
+  password_hashes: string
+  signup: Config['signup']
+  webhooks: string
+  metrics: string
+  providers: string
+  mail: string
+}
+
+export const overviewOf = (config: Config, listen: string): Overview => ({
   listen,
   base_url: config.baseUrl ?? defaultBaseUrl(config.port),
   database: config.database.kind === 'sqlite' ? resolve(config.database.file) : config.database.connection.redactedUrl,
@@ -29,7 +42,7 @@ const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefi
     ? undefined
     : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
 
-export const overviewText = (overview: ReturnType<typeof overviewOf>): string => `
+export const overviewText = (overview: Overview): string => `
   svc is serving
 
   Listening    ${overview.listen}

@@ -52,12 +52,17 @@ const requireText = (start: Buffer, name: string): void => {
 }
 
 /** The file tells which id each user has got. It replaces an earlier one when it is complete. */
-export type IdsFile = Awaited<ReturnType<typeof openIdsFile>>
+export interface IdsFile {
+  add(entry: { number: number; sourceId: string | undefined; id: string }): Promise<void>
+  finish(): Promise<void>
+  /** Leaves the earlier file as it is, unless this one is finished. */
+  discard(): Promise<void>
+}
 
 const CHUNK_LENGTH = 65_536
 
 /** Throws `conflict` when the name is that of the imported file, or of no file. */
-export const openIdsFile = async (name: string, source: string) => {
+export const openIdsFile = async (name: string, source: string): Promise<IdsFile> => {
   if (existsSync(name) && existsSync(source) && realpathSync(name) === realpathSync(source)) {
     throw new AppError('conflict', `--ids ${name} is the file that is imported`)
   }
@@ -68,19 +73,18 @@ export const openIdsFile = async (name: string, source: string) => {
   const file = await openNewFile(partial)
   let text = ''
   return {
-    async add({ number, sourceId, id }: { number: number; sourceId: string | undefined; id: string }): Promise<void> {
+    async add({ number, sourceId, id }) {
       text += `${JSON.stringify({ line: number, source_id: sourceId ?? null, id })}\n`
       if (text.length < CHUNK_LENGTH) return
       await file.write(text)
       text = ''
     },
-    async finish(): Promise<void> {
+    async finish() {
       await file.write(text)
       await file.close()
       await rename(partial, name)
     },
-    /** Leaves the earlier file as it is, unless this one is finished. */
-    async discard(): Promise<void> {
+    async discard() {
       await file.close()
       rmSync(partial, { force: true })
     },

@@ -29,7 +29,7 @@ interface WriteOptions {
   ids: IdsFile | undefined
 }
 
-type Answer = Awaited<ReturnType<UserImport['check'] | UserImport['write']>>[number]
+type Answer = { kind: 'new' } | { kind: 'there' | 'imported'; id: string } | { kind: 'refused'; problem: string }
 
 interface Question<Given extends Answer> {
   ask: (users: ImportedUser[]) => Promise<Given[]>

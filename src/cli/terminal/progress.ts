@@ -21,7 +21,21 @@ interface Step {
 }
 
 /** Shows how far a long operation with several steps is: rows or the like, rate and time left. */
-export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, write, now }: ProgressDeps) => {
+export interface Progress {
+  /** Call it whenever `done` has changed. A new title begins a new step. */
+  show(title: string, done: number, total: number, unit?: string): void
+  /** Makes room for other output in the place of the line that is redrawn. */
+  clear(): void
+  /** Ends the line that is redrawn, so that other output begins on a new line. */
+  stop(): void
+}
+
+export const createProgress = ({
+  isTerminal,
+  width = Number.POSITIVE_INFINITY,
+  write,
+  now,
+}: ProgressDeps): Progress => {
   let step: Step | undefined
   /** It is true while the cursor is at the end of a line that is redrawn. */
   let isOpen = false
@@ -29,8 +43,7 @@ export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, w
   const draw = (text: string): void => write(isTerminal ? `\r\x1b[2K${text.slice(0, width - 1)}` : `svc: ${text}\n`)
 
   return {
-    /** Call it whenever `done` has changed. A new title begins a new step. */
-    show(title: string, done: number, total: number, unit = 'rows'): void {
+    show(title, done, total, unit = 'rows') {
       if (total === 0) return
       const nowMs = now()
       if (step?.title !== title) {
@@ -44,18 +57,14 @@ export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, w
       isOpen = isTerminal && !isDone
       if (isDone && isTerminal) write('\n')
     },
-    /** Makes room for other output in the place of the line that is redrawn. */
-    clear(): void {
+    clear() {
       if (isOpen) write('\r\x1b[2K')
     },
-    /** Ends the line that is redrawn, so that other output begins on a new line. */
-    stop(): void {
+    stop() {
       if (isOpen) write('\n')
     },
   }
 }
-
-export type Progress = ReturnType<typeof createProgress>
 
 /** Shows progress on stderr, because stdout is for results. */
 export const createTerminalProgress = (): Progress =>

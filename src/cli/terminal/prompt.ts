@@ -6,8 +6,20 @@ import { AppError } from '../../lib/errors.ts'
 /** The operator pressed Ctrl+C or Ctrl+D instead of answering a question. */
 export class Interrupted extends Error {}
 
+interface Terminal {
+  input: NodeJS.ReadableStream
+  output: NodeJS.WritableStream
+}
+
+interface Prompt {
+  ask(question: string): Promise<string>
+  /** Does not show what the operator types. */
+  askHidden(question: string): Promise<string>
+  close(): void
+}
+
 /** Asks questions on a terminal. Both kinds of question reject with `Interrupted` on Ctrl+C or Ctrl+D. */
-export const createPrompt = ({ input, output }: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream }) => {
+export const createPrompt = ({ input, output }: Terminal): Prompt => {
   // Keys that are typed before the first visible question may be a password.
   let isHidden = true
   const screen = new Writable({
@@ -36,7 +48,6 @@ export const createPrompt = ({ input, output }: { input: NodeJS.ReadableStream; 
       return nextLine()
     },
 
-    /** Does not show what the operator types. */
     async askHidden(question: string): Promise<string> {
       output.write(question)
       isHidden = true
@@ -50,7 +61,7 @@ export const createPrompt = ({ input, output }: { input: NodeJS.ReadableStream; 
 }
 
 /** Asks on the operator's terminal. Questions go to stderr, because stdout is for results. */
-const withPrompt = async <T>(work: (prompt: ReturnType<typeof createPrompt>) => Promise<T>): Promise<T> => {
+const withPrompt = async <T>(work: (prompt: Prompt) => Promise<T>): Promise<T> => {
   const prompt = createPrompt({ input: process.stdin, output: process.stderr })
   try {
     return await work(prompt)
