@@ -22,13 +22,13 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
         'SVC_WEBHOOK_SECRET_PREVIOUS and SVC_WEBHOOK_SECRET are the same: set the new one, or unset the previous one'),
     missing('smtp', 'mailFrom', ', to the address that messages come from'),
     findMailConflict(settings, has),
-    settings.passwords === false &&
+    environment.SVC_PASSWORDS === 'off' &&
       !has('oauthProviders') &&
       relyingPartyIdOf(settings) === undefined &&
       'SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off and without passkeys, nobody could log in',
     (settings.baseUrl || !has('baseUrl')) && findForeignDomain(settings),
     settings.loginWith === 'both' &&
-      settings.usernames === false &&
+      environment.SVC_USERNAMES === 'off' &&
       'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email',
     metricsPort !== undefined &&
       metricsPort === settings.port &&

@@ -296,9 +296,9 @@ export const SETTINGS = {
   afterSignupUrl: {
     name: 'SVC_AFTER_SIGNUP_URL',
     description:
-      'Path of the application where people go once who have just created an account. It gets the `return_to` that was ' +
-      'asked for as its query parameter.',
-    defaultText: 'none: they go where a login goes',
+      'Path of the application where people who have just created an account go first. Where a `return_to` was asked for, ' +
+      'it is a query parameter of this path.',
+    defaultText: 'none: they go where a login leads',
     ...homePath,
   },
   trustProxy: {

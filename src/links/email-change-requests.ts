@@ -96,7 +96,7 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
     const about = { email: request.to, occurredAtMs: Number(askedAt), device: knownDevice(userAgent) }
     if (isTaken) return { kind: hasAccount ? 'email_taken' : 'email_reserved', ...about }
     const url = `${baseUrl}/auth/email/verify?token=${token}`
-    return { kind: 'new_email', ...about, url, expiresAtMs: request.expiresAtMs }
+    return { kind: 'new_email', ...about, url, lifetimeMs: request.expiresAtMs - about.occurredAtMs }
   }
 
   return {

@@ -54,7 +54,7 @@ export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }
       const { id: linkId, expiresAtMs } = link
       const url = `${baseUrl}/auth/account/first-factor?token=${token}`
       const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
-      const message = { kind: 'first_factor' as const, ...about, url, expiresAtMs }
+      const message = { kind: 'first_factor' as const, ...about, url, lifetimeMs: LIFETIME_MS }
       await mail.write(transaction, { to, userId, message, linkId, expiresAtMs })
     },
   }

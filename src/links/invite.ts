@@ -105,7 +105,7 @@ export const createInvite = (deps: InviteDeps): Invite => {
   const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {
     const { link, url } = await createLink(transaction, { id: userId, emailLower: lower })
     const { expiresAtMs } = link
-    const message = { kind: 'invite', email: shown, occurredAtMs: clock.now(), url, expiresAtMs } as const
+    const message = { kind: 'invite', email: shown, occurredAtMs: clock.now(), url, lifetimeMs } as const
     if (isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
     return { userId, url, expiresAtMs }
   }

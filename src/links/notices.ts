@@ -70,8 +70,8 @@ export const createNotify = (deps: NoticesDeps): Notify => {
   ) => {
     const lifetimeMs = NOT_ME_LIFETIME_MS
     const details = { ...about, ...(!(await hadFactor(transaction, userId, beforeMs)) && { hadFactor: 'no' }) }
-    const { link, token } = await links.create(transaction, { purpose, details, userId, emailLower, lifetimeMs })
-    return { url: `${baseUrl}/auth/account/not-me?token=${token}`, expiresAtMs: link.expiresAtMs }
+    const { token } = await links.create(transaction, { purpose, details, userId, emailLower, lifetimeMs })
+    return { url: `${baseUrl}/auth/account/not-me?token=${token}`, lifetimeMs }
   }
 
   const toMessage = async (transaction: Transaction, notice: AccountNotice, user: UserRecord): Promise<Notice> => {

@@ -73,8 +73,8 @@ const prepareSignupMessage = async (
     return { to, userId: account.id, message: { kind: 'account_exists', ...about, url }, expiresAtMs }
   }
   if (!(await links.isLive(linkId, transaction))) return undefined
-  const url = verificationUrl(baseUrl, token)
-  return { to, userId: undefined, message: { kind: 'verify', ...about, url, expiresAtMs }, linkId, expiresAtMs }
+  const link = { url: verificationUrl(baseUrl, token), lifetimeMs: expiresAtMs - about.occurredAtMs }
+  return { to, userId: undefined, message: { kind: 'verify', ...about, ...link }, linkId, expiresAtMs }
 }
 
 /** The page of a confirmation brings these fields. */

@@ -25,7 +25,7 @@ export const resetMessage = (
   userId: id,
   linkId: link.id,
   expiresAtMs: link.expiresAtMs,
-  message: { kind: 'reset', email, url, expiresAtMs: link.expiresAtMs, ...more },
+  message: { kind: 'reset', email, url, lifetimeMs: link.expiresAtMs - link.createdAtMs, ...more },
 })
 
 /**

@@ -81,7 +81,7 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
     const { expiresAtMs } = link
     const url = `${baseUrl}/auth/email/undo?token=${token}`
     const context = noticeContextOf(user.email, clock.now(), device)
-    const message = { kind: 'undo', step, newEmail, url, expiresAtMs, ...context } as const
+    const message = { kind: 'undo', step, newEmail, url, lifetimeMs, ...context } as const
     await mail.write(transaction, { to: user.email, userId: user.id, message, linkId: link.id, expiresAtMs })
     return expiresAtMs
   }

@@ -60,7 +60,7 @@ const createVerificationMessage =
     const { id: linkId, expiresAtMs } = link
     const url = verificationUrl(baseUrl, token)
     const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
-    const message = { kind: 'verify' as const, ...about, url, expiresAtMs }
+    const message = { kind: 'verify' as const, ...about, url, lifetimeMs }
     await mail.write(transaction, { to: email, userId, message, linkId, expiresAtMs })
   }
 

@@ -6,7 +6,7 @@ import type { Transaction } from '../storage/database.ts'
 interface TimedLink {
   /** The path and the query count: the base URL of the time at which the message is sent comes before them. */
   url: string
-  expiresAtMs: number
+  lifetimeMs: number
 }
 
 interface About {

@@ -58,7 +58,7 @@ describe('§4.11 an old address is taken for everybody else, while it can be put
     const { agent } = await newUser()
     assertRedirect(await askFor(agent, old), '/auth/account?done=email_requested')
     const told = await smtp.receivedFor(old, 3)
-    assert.equal(told.subject, 'This address cannot be used at localhost yet')
+    assert.equal(told.subject, 'This address can’t be used yet')
     assert.deepEqual(
       told.links.filter((link) => link.includes('token=')),
       [],

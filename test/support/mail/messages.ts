@@ -9,7 +9,7 @@ export const MAIL_BASE_URL = 'https://app.example.com'
 
 const link = (path: string, hours: number) => ({
   url: `${MAIL_BASE_URL}/auth/${path}?token=${TOKEN}`,
-  expiresAtMs: AT_MS + hours * HOUR_MS,
+  lifetimeMs: hours * HOUR_MS,
 })
 
 const about = {
