@@ -4,6 +4,7 @@ import { forgotLink } from '../site/forgot-link.ts'
 import { csrfInput, formProblem, notice } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyTexts } from '../site/passkey-texts.ts'
+import { nameTexts } from '../site/person-name.ts'
 import { secondFactorTexts } from '../site/second-factor-texts.ts'
 import { texts } from '../site/texts.ts'
 import { dayOf } from '../site/time-text.ts'
@@ -46,8 +47,8 @@ const usernameSection = ({ csrfToken, username }: AccountView, focus: Focus): Se
 const nameSection = ({ csrfToken, name }: AccountView, focus: Focus): Section | undefined =>
   name && {
     id: 'name-section',
-    title: texts.name,
-    about: name.isRequired && name.value === '' ? texts.nameMissing : texts.nameAbout,
+    title: nameTexts.label,
+    about: name.isRequired && name.value === '' ? nameTexts.missing : nameTexts.about,
     body: nameForm(csrfToken, name, focus),
   }
 

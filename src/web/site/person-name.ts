@@ -4,7 +4,6 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { HtmlFragment } from '../../lib/html.ts'
 import { field } from './form.ts'
-import { texts } from './texts.ts'
 
 /** This is the field for the name of a person, where there is one (`SVC_NAMES`). */
 export interface NameView {
@@ -39,7 +38,7 @@ export const requireTypedName = (context: RequestContext, names: NamesMode): str
 export const nameField = ({ value, isRequired, problem }: NameView, focused: boolean): HtmlFragment =>
   field({
     name: 'name',
-    label: texts.name,
+    label: nameTexts.label,
     type: 'text',
     autocomplete: 'name',
     isPersonName: true,
@@ -48,3 +47,10 @@ export const nameField = ({ value, isRequired, problem }: NameView, focused: boo
     problem,
     focused,
   })
+
+export const nameTexts = {
+  label: 'Name',
+  about: 'What people call you.',
+  missing: 'Your name is not known here yet. Please add it.',
+  button: 'Save name',
+} as const

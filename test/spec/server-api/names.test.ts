@@ -119,7 +119,7 @@ describe('§10.5 the name of a user', () => {
     assert.ok(now.updated_at >= updated_at)
     const mails = [await smtp.receivedFor(email, 1), await smtp.receivedFor(email, 2)]
     for (const { subject, text } of mails) {
-      assert.match(subject, /name of your .*account was changed/)
+      assert.match(subject, /\bname\b.* was changed/)
       assert.doesNotMatch(text, /Unspoken/, 'text of a request')
     }
     const events = await deletedEventOf(id)
