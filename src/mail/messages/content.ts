@@ -2,8 +2,9 @@ import { canonicalAddress } from '../../lib/address.ts'
 import type { KnownDevice } from '../../lib/device.ts'
 import type { Message, MessageOf, NoticeMessage } from '../message.ts'
 import { onOneLine, ownLink } from './harmless.ts'
-import { numberText, lifeText, listText, momentText, pluralOf, type TextValues, textOf } from './language.ts'
-import type { MessageTextKey } from './texts.ts'
+import { lifeText } from './language.ts'
+import { listText, momentText, numberText } from '../../languages/formats.ts'
+import { t, type TextKey, type TextValues } from '../../languages/texts.ts'
 import { isNotice, type Words, wordsOf } from './words.ts'
 
 /** These settings give the messages of a service their look and their links. */
@@ -45,11 +46,9 @@ const isAboutOwnAccount = (message: Message): message is NoticeMessage | Message
 /** Names what an operator removed from an account. */
 const removedText = ({ codes, passkeys }: MessageOf<'second_factor_reset'>): string =>
   listText([
-    ...(codes ? [textOf('mail.second_factor_reset.app')] : []),
-    textOf('mail.second_factor_reset.recovery_codes'),
-    ...(passkeys > 0
-      ? [textOf(pluralOf('mail.second_factor_reset.passkeys', passkeys), { count: numberText(passkeys) })]
-      : []),
+    ...(codes ? [t('mail.second_factor_reset.app')] : []),
+    t('mail.second_factor_reset.recovery_codes'),
+    ...(passkeys > 0 ? [t.plural('mail.second_factor_reset.passkeys', passkeys)] : []),
   ])
 
 /** The texts may name these values of a message, and neither its link nor its cause. */
@@ -67,10 +66,10 @@ const valuesOf = (message: Message, app: string): TextValues => {
 
 const deviceText = ({ browser, system }: KnownDevice): string =>
   browser && system
-    ? textOf('mail.fact.browser_on_system', { browser, system })
-    : (browser ?? system ?? textOf('mail.fact.unknown_device'))
+    ? t('mail.fact.browser_on_system', { browser, system })
+    : (browser ?? system ?? t('mail.fact.unknown_device'))
 
-type Fact = readonly [label: MessageTextKey, value: string]
+type Fact = readonly [label: TextKey, value: string]
 
 /** Lists the known facts about the event and its cause. */
 const factsOf = (message: Message): readonly Fact[] => {
@@ -80,7 +79,7 @@ const factsOf = (message: Message): readonly Fact[] => {
     // The text itself names both addresses of a change.
     ...('newEmail' in message ? [] : [['mail.fact.email', message.email] satisfies Fact]),
     ['mail.fact.time', momentText(message.occurredAtMs)],
-    ...(byOperator ? [['mail.fact.by', textOf('mail.fact.operator')] satisfies Fact] : []),
+    ...(byOperator ? [['mail.fact.by', t('mail.fact.operator')] satisfies Fact] : []),
     ...(message.device ? [['mail.fact.device', deviceText(message.device)] satisfies Fact] : []),
     ...(address === undefined ? [] : [['mail.fact.address', address] satisfies Fact]),
   ]
@@ -88,12 +87,12 @@ const factsOf = (message: Message): readonly Fact[] => {
 
 const supportAt = (url: string): MessageContent['support'] => {
   const { protocol, href, pathname } = new URL(url)
-  return { label: textOf('mail.support'), shown: protocol === 'mailto:' ? pathname : href, url: href }
+  return { label: t('mail.support'), shown: protocol === 'mailto:' ? pathname : href, url: href }
 }
 
 const sentByOf = (app: string, baseUrl: string): string => {
   const { host } = new URL(baseUrl)
-  return onOneLine(app === host ? textOf('mail.sent_by_host', { host }) : textOf('mail.sent_by', { app, host }))
+  return onOneLine(app === host ? t('mail.sent_by_host', { host }) : t('mail.sent_by', { app, host }))
 }
 
 /** Finds the address to which the button leads, and how long that is good; pages of the service always are. */
@@ -116,10 +115,10 @@ const linkOf = (
     {
       kind: 'link',
       isFirst: !isAboutOwnAccount(message),
-      label: textOf(button),
-      orOpen: textOf('mail.link'),
+      label: t(button),
+      orOpen: t('mail.link'),
       url: ownLink(url, baseUrl),
-      life: life === undefined ? lifetime : textOf(life),
+      life: life === undefined ? lifetime : t(life),
     },
   ]
 }
@@ -132,13 +131,12 @@ export const contentOf = (message: Message, branding: MessageBranding): MessageC
   const { appName, baseUrl, supportUrl, passwords } = branding
   const words = wordsOf(message, passwords)
   const values = valuesOf(message, appName)
-  const say = (key: MessageTextKey): string => onOneLine(textOf(key, values))
-  const paragraphs = (keys: readonly MessageTextKey[]): Block[] =>
-    keys.map((key) => ({ kind: 'paragraph', text: say(key) }))
+  const say = (key: TextKey): string => onOneLine(t(key, values))
+  const paragraphs = (keys: readonly TextKey[]): Block[] => keys.map((key) => ({ kind: 'paragraph', text: say(key) }))
   const [what, advice, link] = [paragraphs(words.what), paragraphs(words.advice), linkOf(message, words, branding)]
   const facts: Block = {
     kind: 'facts',
-    facts: factsOf(message).map(([label, value]) => [textOf(label), onOneLine(value)]),
+    facts: factsOf(message).map(([label, value]) => [t(label), onOneLine(value)]),
   }
   return {
     title: say(words.title),

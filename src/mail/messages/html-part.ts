@@ -2,7 +2,7 @@ import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { createTheme, type Palette } from '../../lib/theme.ts'
 import type { Block, MessageContent } from './content.ts'
-import { LANGUAGE } from './language.ts'
+import { LANGUAGE } from '../../languages/formats.ts'
 
 interface MessageColours {
   page: string

@@ -1,23 +1,23 @@
 import type { LinkKind, Message, MessageOf, Notice, NoticeMessage } from '../message.ts'
-import { type PasswordKey, pluralOf } from './language.ts'
-import type { MessageTextKey } from './texts.ts'
+import { t, type TextKey } from '../../languages/texts.ts'
+import type { PasswordKey } from './language.ts'
 
 /** These texts make up a message, in the order of reading. */
 export interface Words {
   /** The title is subject and heading. */
-  title: MessageTextKey
+  title: TextKey
   /** These paragraphs say what happened. */
-  what: readonly MessageTextKey[]
+  what: readonly TextKey[]
   /** It is the button's label. */
-  button?: MessageTextKey
+  button?: TextKey
   /** These paragraphs say what to do, and what happens to those who ignore the message. */
-  advice: readonly MessageTextKey[]
+  advice: readonly TextKey[]
   /** This says how long the link is good, if its lifetime does not. */
-  life?: MessageTextKey
+  life?: TextKey
 }
 
 /** Finds the form of a text for accounts with passwords, or for those without. */
-type Own = (key: PasswordKey) => MessageTextKey
+type Own = (key: PasswordKey) => TextKey
 
 type LinkWords = { [Kind in LinkKind]: (message: MessageOf<Kind>, own: Own) => Words }
 
@@ -101,8 +101,8 @@ const usual = (kind: Exclude<Notice['kind'], 'login_limited'>) => (): NoticeWord
   what: [`mail.${kind}.what`],
 })
 
-const leftWords = (left: number): MessageTextKey =>
-  left === 0 ? 'mail.recovery_code_used.none_left' : pluralOf('mail.recovery_code_used.left', left)
+const leftWords = (left: number): TextKey =>
+  left === 0 ? 'mail.recovery_code_used.none_left' : t.formOf('mail.recovery_code_used.left', left)
 
 const noticeWords: NoticeWordsOf = {
   email_changed: usual('email_changed'),
