@@ -30,6 +30,7 @@ export const AUDIT_TYPES = [
   'email.changed',
   'email.change_undone',
   'username.changed',
+  'name.changed',
   /** The user has downloaded what svc keeps about them. */
   'account.exported',
   'identity.linked',

@@ -10,7 +10,15 @@ import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
 import { isKnownToClient, prefersJson } from './negotiation.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
-import { type ContentResponse, HTML_TYPE, type HttpResponse, json, page, redirect } from './response.ts'
+import {
+  type ContentResponse,
+  HTML_TYPE,
+  type HttpResponse,
+  json,
+  page,
+  redirect,
+  type StreamedResponse,
+} from './response.ts'
 import { findReturnTo } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
@@ -79,6 +87,20 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     return headers
   }
 
+  const writeParts = (
+    outgoing: ServerResponse,
+    { requestId }: IncomingRequest,
+    { status, contentType, parts }: StreamedResponse,
+    headers: Headers,
+  ): number => {
+    outgoing.writeHead(status, [...headers, 'content-type', contentType])
+    pipeline(parts, outgoing).catch((error: NodeJS.ErrnoException) => {
+      const isClientGone = error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+      if (!isClientGone) log.error({ request_id: requestId, err: error }, 'a response was broken off')
+    })
+    return status
+  }
+
   const write = (
     outgoing: ServerResponse,
     context: IncomingRequest,
@@ -92,12 +114,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       outgoing.writeHead(303, headers).end()
       return 303
     }
-    if ('parts' in response) {
-      headers.push('content-type', response.contentType)
-      outgoing.writeHead(response.status, headers)
-      void sendParts(outgoing, context, response.parts)
-      return response.status
-    }
+    if ('parts' in response) return writeParts(outgoing, context, response, headers)
     const { status, body, gzipped, contentType, retryAfterSeconds, etag } = response
     if (etag !== undefined) headers.push('etag', etag)
     if (etag !== undefined && isKnownToClient(context.headers['if-none-match'], etag)) {
@@ -121,15 +138,6 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     // ASCII has a byte for each character, and needs no encoder.
     outgoing.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8')
     return status
-  }
-
-  const sendParts = async (outgoing: ServerResponse, { requestId }: IncomingRequest, parts: AsyncIterable<string>) => {
-    try {
-      await pipeline(parts, outgoing)
-    } catch (error) {
-      const isClientGone = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE'
-      if (!isClientGone) log.error({ request_id: requestId, err: error }, 'a response was broken off')
-    }
   }
 
   const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {

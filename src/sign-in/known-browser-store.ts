@@ -1,4 +1,4 @@
-import { insertRow, type Queries } from '../storage/database.ts'
+import { countWith, insertRow, type Queries } from '../storage/database.ts'
 
 interface KnownBrowser {
   userId: string
@@ -82,14 +82,8 @@ export const findKnownBrowsers = (db: Pick<Queries, 'all'>, userId: string): Pro
     userId,
   )
 
-export const countTrusted = async (db: Pick<Queries, 'get'>, userId: string, nowMs: number): Promise<number> => {
-  const row = await db.get<{ count: number }>(
-    'SELECT COUNT(*) AS count FROM known_browsers WHERE user_id = ? AND trusted_until > ?',
-    userId,
-    nowMs,
-  )
-  return row?.count ?? 0
-}
+export const countTrusted = (db: Pick<Queries, 'get'>, userId: string, nowMs: number): Promise<number> =>
+  countWith(db, 'SELECT COUNT(*) AS count FROM known_browsers WHERE user_id = ? AND trusted_until > ?', userId, nowMs)
 
 export const deleteKnownBrowsers = (db: Queries, userId: string): Promise<number> =>
   db.run('DELETE FROM known_browsers WHERE user_id = ?', userId)

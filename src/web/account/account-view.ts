@@ -1,7 +1,8 @@
 import type { SignInView } from '../sign-in/ways-in.ts'
-import type { AccountDone } from '../site/account-done.ts'
+import type { AccountDone, RowId } from '../site/account-done.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
 import type { PasskeyView } from '../site/passkey-button.ts'
+import type { NameView } from '../site/person-name.ts'
 
 export interface PasskeysView {
   list: readonly PasskeyView[]
@@ -14,7 +15,7 @@ export interface PasskeysView {
 }
 
 /** A new name of a passkey that was refused. */
-export interface RefusedNameView {
+interface RefusedNameView {
   id: string
   name: string
   problem: FieldProblem | undefined
@@ -74,7 +75,7 @@ export interface ActivityView {
 }
 
 export interface AccountView extends FormView, AccountEmailView {
-  user: { email: string; username: string; createdAtMs: number }
+  user: { email: string; username: string; name?: string | null | undefined; createdAtMs: number }
   nowMs: number
   sessions: readonly SessionView[]
   /** This counts the sessions that are not listed. */
@@ -92,6 +93,8 @@ export interface AccountView extends FormView, AccountEmailView {
   username?: { value: string; error?: FieldProblem | undefined } | undefined
   /** This says whether the user may download their data now, or must sign in again first. */
   data: { isRecentlyAuthenticated: boolean }
+  /** It is undefined if there are no names. */
+  name?: NameView | undefined
   /** It is undefined if the service accepts no passwords. */
   password?:
     | { errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined } }
@@ -113,14 +116,40 @@ export interface AccountView extends FormView, AccountEmailView {
 }
 
 /** This is the field that is wrong. */
-export type Focus = 'email' | 'username' | 'current_password' | 'new_password' | 'password' | 'name' | undefined
+export type Focus =
+  | 'email'
+  | 'username'
+  | 'current_password'
+  | 'new_password'
+  | 'password'
+  | 'name'
+  | 'passkey_name'
+  | undefined
 
 /** Finds the first field that is wrong. */
-export const focusOf = ({ newEmail, username, password, refusedPasskeyName, deletion }: AccountView): Focus => {
+export const focusOf = ({ newEmail, username, name, password, refusedPasskeyName, deletion }: AccountView): Focus => {
   if (newEmail.error) return 'email'
+  if (name?.problem) return 'name'
   if (username?.error) return 'username'
   if (password?.errors.current_password) return 'current_password'
   if (password?.errors.new_password) return 'new_password'
-  if (refusedPasskeyName?.problem) return 'name'
+  if (refusedPasskeyName?.problem) return 'passkey_name'
   return deletion.error ? 'password' : undefined
+}
+
+/** Finds the place on the account page that has the form of a request. */
+export const placeOfForm = (target: string): RowId | undefined =>
+  FORM_PLACES[/^\/auth\/account\/(\w+)/.exec(target)?.[1] ?? '']
+
+const FORM_PLACES: Readonly<Record<string, RowId>> = {
+  email: 'email-section',
+  name: 'name-section',
+  username: 'username-section',
+  password: 'change-password',
+  sessions: 'sessions',
+  browsers: 'second-factor',
+  identities: 'ways-in',
+  passkeys: 'ways-in',
+  data: 'download-data',
+  delete: 'delete-account',
 }

@@ -3,8 +3,8 @@ import type { ScreenServices } from '../site/frame.ts'
 import type { OfferedWays, SessionServices } from '../../http/services.ts'
 import { readReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type AccountDone, isAccountDone, type RowId } from '../site/account-done.ts'
-import type { AccountView } from './account-view.ts'
+import { type AccountDone, isAccountDone } from '../site/account-done.ts'
+import { type AccountView, placeOfForm } from './account-view.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -22,6 +22,7 @@ import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
+import { nameView, requireTypedName } from '../site/person-name.ts'
 
 /** The account page shows so many devices, and a page of its own shows all. */
 const SHOWN_SESSIONS = 3
@@ -42,18 +43,19 @@ export const createAccount = (
       | 'oauth'
       | 'layout'
       | 'iconOf'
-      | 'recovery'
+      | 'links'
       | 'secondFactors'
       | 'signup'
+      | 'names'
       | 'usernames'
       | 'users'
     >,
 ) => {
-  const { users, sessions, oauth, layout, clock, usernames, passwords, mail } = deps
+  const { users, sessions, oauth, layout, clock, names, usernames, passwords, mail } = deps
   const accountPage = createAccountPage(layout)
   const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)
-  const findOwnData = createOwnData(deps)
+  const sendOwnData = createOwnData(deps)
 
   const listSessions = async (current: AuthenticatedSession) => {
     const { sessions: shown, count } = await sessions.list(current.userId, SHOWN_SESSIONS, current)
@@ -68,6 +70,7 @@ export const createAccount = (
     ...(await listSessions(session)),
     ...(await accountEmail.forAccountPage(session)),
     username: usernames ? { value: session.username } : undefined,
+    name: nameView(names, session.name),
     password: passwords ? { errors: {} } : undefined,
     data: { isRecentlyAuthenticated: await sessions.isRecentlyAuthenticated(session) },
     deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
@@ -98,7 +101,7 @@ export const createAccount = (
       accountPage({
         ...(await view(context, session)),
         problem: refusal.problem,
-        at: sectionOfForm(context),
+        at: placeOfForm(context.target),
         ...ofForm(context, refusal),
       }),
   })
@@ -155,6 +158,15 @@ export const createAccount = (
       }),
     ),
 
+    name: form(
+      (context, session, attempt) =>
+        attempt({}, async () => {
+          await users.changeName(session.userId, requireTypedName(context, names), session.sessionId, context)
+          return done(context, session, 'name')
+        }),
+      (context, { errors }) => ({ name: nameView(names, context.form.get('name'), errors.name) }),
+    ),
+
     password: form(
       (context, session, attempt) => attempt({}, (facts) => changePassword(context, session, facts)),
       (_context, { errors }) => ({ password: { errors } }),
@@ -207,7 +219,7 @@ export const createAccount = (
      * Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same.
      */
     verification: form((context, session, attempt) => {
-      const { verification } = deps.recovery
+      const { verification } = deps.links
       if (verification.mode === 'off')
         throw new AppError('not_found', 'No messages are sent here that confirm an email address.')
       return attempt({ sessionId: undefined }, async () => {
@@ -220,12 +232,7 @@ export const createAccount = (
     data: form((context, session, attempt) =>
       attempt({}, async () => {
         await users.recordExport(session, context)
-        return {
-          status: 200,
-          contentType: 'application/json',
-          headers: ['content-disposition', 'attachment; filename="account-data.json"'],
-          parts: await findOwnData(session),
-        }
+        return sendOwnData(session)
       }),
     ),
 
@@ -240,20 +247,4 @@ export const createAccount = (
       (_context, { errors }) => ({ deletion: { error: errors.password, isOpen: true } }),
     ),
   }
-}
-
-/** Finds the place on the account page that has the form of a request. */
-const sectionOfForm = ({ target }: RequestContext): AccountView['at'] =>
-  FORM_SECTIONS[/^\/auth\/account\/(\w+)/.exec(target)?.[1] ?? '']
-
-const FORM_SECTIONS: Readonly<Record<string, RowId>> = {
-  email: 'email-section',
-  username: 'username-section',
-  password: 'change-password',
-  sessions: 'sessions',
-  browsers: 'second-factor',
-  identities: 'ways-in',
-  passkeys: 'ways-in',
-  data: 'download-data',
-  delete: 'delete-account',
 }

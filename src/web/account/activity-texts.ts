@@ -47,6 +47,7 @@ const happened: Record<string, string | ((facts: Facts) => string)> = {
   'email.changed': 'Email address changed',
   'email.change_undone': 'The change of the email address was undone',
   'username.changed': 'Username changed',
+  'name.changed': 'Name changed',
   'account.exported': 'Your data was downloaded',
   'identity.linked': (facts) => `${provider(facts)} connected`,
   'identity.unlinked': (facts) => `${provider(facts)} disconnected`,

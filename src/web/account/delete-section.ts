@@ -4,9 +4,9 @@ import { icon } from '../site/icon.ts'
 import { texts } from '../site/texts.ts'
 import type { AccountView, Focus } from './account-view.ts'
 import { recentAuthenticationOf } from './password-row.ts'
-import { confirmFirst, type Row, rowTexts, type Section } from './rows.ts'
+import { confirmFirst, type AccountRow, rowTexts, type Section } from './rows.ts'
 
-const dataRow = ({ csrfToken, data }: AccountView): Row => ({
+const dataRow = ({ csrfToken, data }: AccountView): AccountRow => ({
   id: 'download-data',
   icon: icon('download'),
   title: deleteTexts.data,
@@ -43,7 +43,7 @@ ${signIn && !signIn.hasPassword ? html`<p>${deleteTexts.final}</p>` : passwordFi
  * The form opens on demand: password managers fill in the password, and one accidental click must not delete the
  * account.
  */
-const deletionRow = (view: AccountView, focus: Focus): Row => {
+const deletionRow = (view: AccountView, focus: Focus): AccountRow => {
   const { deletion, at } = view
   const mustConfirm = deletion.isBehindConfirmation || recentAuthenticationOf(view) === false
   const isOpen = Boolean(deletion.isOpen ?? deletion.error) || at === 'delete-account'

@@ -5,7 +5,7 @@ import { csrfInput, returnToInput } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import { agoOf, momentOf } from '../site/time-text.ts'
 import type { SessionView } from './account-view.ts'
-import type { Row, Section } from './rows.ts'
+import type { AccountRow, Section } from './rows.ts'
 
 /** A list of devices, on the account page or on a page of its own, to which the forms then lead back. */
 interface Listed {
@@ -28,7 +28,7 @@ const endForm = ({ id, lastSeenAtMs }: SessionView, device: string, { csrfToken,
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="second small" name="session_id" value="${id}">${deviceTexts.end(device, momentOf(lastSeenAtMs))}</button>
 </form>`
 
-export const deviceRow = (session: SessionView, listed: Listed): Row => {
+export const deviceRow = (session: SessionView, listed: Listed): AccountRow => {
   const { userAgent, address, lastSeenAtMs, createdAtMs, current } = session
   const device = deviceName(userAgent)
   const seen = current ? deviceTexts.activeNow : deviceTexts.lastSeen(agoOf(lastSeenAtMs, listed.nowMs))

@@ -10,7 +10,7 @@ import { deviceRow, deviceTexts, endOthersForm } from './devices-section.ts'
 import { rowItem } from './rows.ts'
 
 export const DEVICES_PATH = '/auth/account/devices'
-export const ACTIVITY_PATH = '/auth/account/activity'
+const ACTIVITY_PATH = '/auth/account/activity'
 
 /** A page of a list of the account. */
 interface ListView {
@@ -33,7 +33,7 @@ export interface ActivityPageView extends ListView {
   activity: readonly ActivityView[]
 }
 
-/** A list goes on in one direction: it is read from the newest, and begins anew. */
+/** A list goes on in one direction: from the newest, where it can begin once more. */
 const pager = (path: string, { isLater, nextCursor }: ListView): HtmlFragment | undefined =>
   isLater || nextCursor !== undefined
     ? html`<nav class="ways" aria-label="${listTexts.pages}">

@@ -1,6 +1,7 @@
 import type { AuditRow } from '../../audit/audit.ts'
 import { toTimestamp } from '../../lib/time.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { HttpResponse } from '../../http/response.ts'
 import type { Services } from '../../http/services.ts'
 import { actorOf } from './sections.ts'
 
@@ -18,7 +19,7 @@ type OwnDataServices = Pick<
   | 'oauth'
   | 'passkeys'
   | 'passwords'
-  | 'recovery'
+  | 'links'
   | 'secondFactors'
   | 'sessions'
   | 'users'
@@ -46,8 +47,9 @@ export const createOwnData = (deps: OwnDataServices) => {
       id: userId,
       email: session.email,
       email_verified_at: timeOrNull(user?.emailVerifiedAtMs),
-      email_change_requested: (await deps.recovery.emailChangeRequests.findRequested(userId)) ?? null,
+      email_change_requested: (await deps.links.emailChanges.findRequested(userId)) ?? null,
       username: session.username,
+      name: session.name ?? null,
       roles: session.roles,
       created_at: toTimestamp(session.createdAtMs),
     }
@@ -120,6 +122,10 @@ export const createOwnData = (deps: OwnDataServices) => {
     yield '\n  ]\n}\n'
   }
 
-  return async (session: AuthenticatedSession): Promise<AsyncIterable<string>> =>
-    parts(await findRest(session), session.userId)
+  return async (session: AuthenticatedSession): Promise<HttpResponse> => ({
+    status: 200,
+    contentType: 'application/json',
+    headers: ['content-disposition', 'attachment; filename="account-data.json"'],
+    parts: parts(await findRest(session), session.userId),
+  })
 }

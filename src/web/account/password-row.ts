@@ -5,7 +5,7 @@ import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
 import { texts } from '../site/texts.ts'
 import type { AccountView, Focus } from './account-view.ts'
-import { confirmFirst, type Row, rowTexts } from './rows.ts'
+import { confirmFirst, type AccountRow, rowTexts } from './rows.ts'
 
 /**
  * Tells whether the session is recent enough to do without a password; undefined if the user has a password to ask for.
@@ -43,7 +43,7 @@ ${!isFirst && currentPassword(view, focus)}${chosenPassword({
 </form>`
 
 /** The row is undefined if the service accepts no passwords. */
-export const passwordRow = (view: AccountView, focus: Focus, layout: Layout): Row | undefined => {
+export const passwordRow = (view: AccountView, focus: Focus, layout: Layout): AccountRow | undefined => {
   if (!view.password) return undefined
   const shown = { icon: icon('key'), title: texts.password }
   const isRecent = recentAuthenticationOf(view)

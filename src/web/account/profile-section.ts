@@ -2,9 +2,10 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { chosenUsername, csrfInput, field } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
+import { nameField, nameTexts } from '../site/person-name.ts'
 import { texts } from '../site/texts.ts'
 import type { AccountView, Focus } from './account-view.ts'
-import { confirmFirst, type Row, rowTexts, type Section } from './rows.ts'
+import { confirmFirst, type AccountRow, rowTexts, type Section } from './rows.ts'
 
 const emailForm = ({ csrfToken, newEmail }: AccountView, focus: Focus): HtmlFragment =>
   html`<form method="post" action="/auth/account/email" novalidate>
@@ -25,12 +26,12 @@ ${field({
 /**
  * Says whether the address is confirmed. While no mail is sent, nobody can confirm it, and the page says nothing of it.
  */
-const emailBadge = ({ isVerified, mailIsOn }: AccountView['email']): Row['badge'] => {
+const emailBadge = ({ isVerified, mailIsOn }: AccountView['email']): AccountRow['badge'] => {
   if (isVerified) return { text: profileTexts.confirmed }
   return mailIsOn ? { text: profileTexts.notConfirmed, isPlain: true } : undefined
 }
 
-const emailAction = (view: AccountView, focus: Focus): Row['action'] => {
+const emailAction = (view: AccountView, focus: Focus): AccountRow['action'] => {
   const { mailIsOn, isRecentlyAuthenticated } = view.email
   const { error } = view.newEmail
   if (!mailIsOn) return undefined
@@ -39,7 +40,7 @@ const emailAction = (view: AccountView, focus: Focus): Row['action'] => {
   return { kind: 'opens', label: rowTexts.change, body: emailForm(view, focus), isOpen }
 }
 
-const emailRow = (view: AccountView, focus: Focus, { appName, support }: Layout): Row => {
+const emailRow = (view: AccountView, focus: Focus, { appName, support }: Layout): AccountRow => {
   const { user, email } = view
   return {
     id: 'email-section',
@@ -55,7 +56,7 @@ ${support.text(profileTexts.withoutMail(appName))}`,
 }
 
 /** This button sends the message that confirms the address once more. */
-const confirmationRow = ({ csrfToken }: AccountView): Row => ({
+const confirmationRow = ({ csrfToken }: AccountView): AccountRow => ({
   icon: icon('clock'),
   title: profileTexts.confirmEmail,
   state: profileTexts.confirmEmailAbout,
@@ -67,7 +68,7 @@ ${csrfInput(csrfToken)}<button class="second small" aria-label="${rowTexts.nameO
   },
 })
 
-const requestedRow = ({ csrfToken }: AccountView, requested: string): Row => ({
+const requestedRow = ({ csrfToken }: AccountView, requested: string): AccountRow => ({
   icon: icon('clock'),
   title: profileTexts.requested,
   state: html`<b>${requested}</b><br>
@@ -80,7 +81,7 @@ ${csrfInput(csrfToken)}<button class="second small" name="cancel" value="1" aria
   },
 })
 
-const usernameRow = ({ csrfToken, username, user, at }: AccountView, focus: Focus): Row | undefined =>
+const usernameRow = ({ csrfToken, username, user, at }: AccountView, focus: Focus): AccountRow | undefined =>
   username && {
     id: 'username-section',
     icon: icon('person'),
@@ -103,12 +104,31 @@ ${chosenUsername({
     },
   }
 
+const nameRow = ({ csrfToken, name, user, at }: AccountView, focus: Focus): AccountRow | undefined =>
+  name && {
+    id: 'name-section',
+    icon: icon('person'),
+    title: nameTexts.label,
+    state: user.name ?? (name.isRequired ? nameTexts.missing : nameTexts.about),
+    action: {
+      kind: 'opens',
+      label: rowTexts.change,
+      isOpen: name.problem !== undefined || at === 'name-section',
+      body: html`<form method="post" action="/auth/account/name" novalidate>
+${csrfInput(csrfToken)}
+${nameField(name, focus === 'name')}
+<button class="second">${nameTexts.button}</button>
+</form>`,
+    },
+  }
+
 export const profileSection = (view: AccountView, focus: Focus, layout: Layout): Section => {
   const { canConfirm, requested } = view.email
   const rows = [
     emailRow(view, focus, layout),
     canConfirm && confirmationRow(view),
     requested !== undefined && requestedRow(view, requested),
+    nameRow(view, focus),
     usernameRow(view, focus),
   ]
   return {

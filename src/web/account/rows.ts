@@ -11,7 +11,7 @@ type RowAction =
   | { kind: 'sends'; form: HtmlFragment }
 
 /** Each thing of an account is a row: an icon, a name, its state and one button. */
-export interface Row {
+export interface AccountRow {
   /** An address leads to the row, and opens it: `/auth/account#change-password`. */
   id?: RowId | undefined
   icon: HtmlFragment
@@ -32,7 +32,7 @@ export interface Section {
   title: string
   /** It is the target of addresses from before the page had these sections. */
   formerId?: RowId | undefined
-  rows: readonly Row[]
+  rows: readonly AccountRow[]
   /** These stand in the panel in place of rows, each in an item of the list. */
   items?: readonly HtmlFragment[]
   /** This is the last part of the panel. */
@@ -44,7 +44,7 @@ export interface Section {
 }
 
 /** The button leads to re-authentication, and from there back to the row, which is open then. */
-export const confirmFirst = (id: RowId, label: string): Row['action'] => ({
+export const confirmFirst = (id: RowId, label: string): AccountRow['action'] => ({
   kind: 'leads',
   label,
   href: `/auth/account/confirm?return_to=${encodeURIComponent(`/auth/account#${id}`)}`,
@@ -54,10 +54,10 @@ export const badge = ({ text, isPlain }: Badge): HtmlFragment =>
   html` <span class="badge${isPlain === true && ' plain'}">${text}</span>`
 
 /** The parts of the row come before its button. A summary may hold no other blocks than these. */
-const facts = ({ icon, title, badge: shown, state }: Row): HtmlFragment =>
+const facts = ({ icon, title, badge: shown, state }: AccountRow): HtmlFragment =>
   html`${icon}<span class="what"><b>${title}</b>${shown && badge(shown)}${state !== undefined && html`<span class="about">${state}</span>`}</span>`
 
-const opening = (row: Row, action: Extract<RowAction, { kind: 'opens' }>): HtmlFragment =>
+const opening = (row: AccountRow, action: Extract<RowAction, { kind: 'opens' }>): HtmlFragment =>
   html`<li><details${Boolean(action.isOpen) && html` open`}>
 <summary class="row">${facts(row)}<span class="second small${action.isDanger === true && ' danger'}"><span>${action.label}</span><span>${rowTexts.close}</span></span></summary>
 <div class="more"${row.id && html` id="${row.id}"`}>
@@ -66,14 +66,14 @@ ${action.body}
 </details></li>
 `
 
-const buttonOf = (row: Row): HtmlFragment | undefined => {
+const buttonOf = (row: AccountRow): HtmlFragment | undefined => {
   if (row.action?.kind === 'sends') return row.action.form
   if (row.action?.kind !== 'leads') return undefined
   const { href, label } = row.action
   return html`<a class="second small" href="${href}" aria-label="${rowTexts.nameOf(label, row.title)}">${label}</a>`
 }
 
-export const rowItem = (row: Row): HtmlFragment =>
+export const rowItem = (row: AccountRow): HtmlFragment =>
   row.action?.kind === 'opens'
     ? opening(row, row.action)
     : html`<li class="row"${row.id && html` id="${row.id}"`}>${facts(row)}${buttonOf(row)}</li>

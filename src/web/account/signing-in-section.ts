@@ -10,7 +10,7 @@ import { texts } from '../site/texts.ts'
 import { agoOf, dayOf } from '../site/time-text.ts'
 import type { AccountView, Focus, PasskeysView } from './account-view.ts'
 import { passwordRow } from './password-row.ts'
-import { confirmFirst, type Row, type Section } from './rows.ts'
+import { confirmFirst, type AccountRow, type Section } from './rows.ts'
 
 const PASSKEYS = '/auth/account/passkeys'
 
@@ -44,7 +44,7 @@ const passkeyForms = (passkey: PasskeyView, view: AccountView): HtmlFragment =>
 ${nameForm(passkey, view)}
 ${passkey.removable ? removeForm(passkey, view.csrfToken) : html`<p class="about">${texts.onlyWayIn}</p>`}`
 
-const passkeyRow = (passkey: PasskeyView, view: AccountView, isRecentlyAuthenticated: boolean): Row => {
+const passkeyRow = (passkey: PasskeyView, view: AccountView, isRecentlyAuthenticated: boolean): AccountRow => {
   const { id, name, lastUsedAtMs, isSynced } = passkey
   const used =
     lastUsedAtMs === undefined ? signingInTexts.neverUsed : signingInTexts.lastUsed(agoOf(lastUsedAtMs, view.nowMs))
@@ -69,11 +69,11 @@ const disconnectForm = ({ id, label, email }: LinkedView, csrfToken: string): Ht
 ${csrfInput(csrfToken)}<button class="second small" name="identity_id" value="${id}" aria-label="${texts.disconnectOf(label, email)}">${texts.disconnect}</button>
 </form>`
 
-const linkedRow = (linked: LinkedView, csrfToken: string, isRecentlyAuthenticated: boolean): Row => {
+const linkedRow = (linked: LinkedView, csrfToken: string, isRecentlyAuthenticated: boolean): AccountRow => {
   const { label, iconUrl, email, linkedAtMs, removable } = linked
   const since = signingInTexts.connected(dayOf(linkedAtMs))
   const form = disconnectForm(linked, csrfToken)
-  const action: Row['action'] = isRecentlyAuthenticated
+  const action: AccountRow['action'] = isRecentlyAuthenticated
     ? { kind: 'sends', form }
     : confirmFirst('ways-in', texts.disconnect)
   return {
@@ -100,7 +100,7 @@ const passkeyPart = (csrfToken: string, { list }: PasskeysView): HtmlFragment =>
 `
 
 /** This row adds a passkey, or connects a provider. */
-const addRow = ({ csrfToken, passkeys, signIn, at }: AccountView): Row | undefined => {
+const addRow = ({ csrfToken, passkeys, signIn, at }: AccountView): AccountRow | undefined => {
   const providers = signIn?.linkable ?? []
   if (!passkeys && providers.length === 0) return undefined
   const labels = providers.map(({ label }) => label)

@@ -2,11 +2,11 @@ import { html } from '../../lib/html.ts'
 import { csrfInput } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { SecondFactorSectionView } from './account-view.ts'
-import { type Row, rowTexts, type Section } from './rows.ts'
+import { type AccountRow, rowTexts, type Section } from './rows.ts'
 
 const PAGE = '/auth/account/second-factor'
 
-const appRow = (hasApp: boolean): Row => ({
+const appRow = (hasApp: boolean): AccountRow => ({
   icon: icon('app'),
   title: twoStepTexts.app,
   badge: hasApp ? { text: twoStepTexts.on } : { text: twoStepTexts.off, isPlain: true },
@@ -14,14 +14,14 @@ const appRow = (hasApp: boolean): Row => ({
   action: { kind: 'leads', label: hasApp ? twoStepTexts.manage : twoStepTexts.setUp, href: PAGE },
 })
 
-const codesRow = (left: number): Row => ({
+const codesRow = (left: number): AccountRow => ({
   icon: icon('codes'),
   title: twoStepTexts.codes,
   state: twoStepTexts.codesLeft(left),
   action: { kind: 'leads', label: twoStepTexts.manage, href: PAGE },
 })
 
-const browsersRow = ({ csrfToken, trustedBrowsers }: SecondFactorSectionView): Row => ({
+const browsersRow = ({ csrfToken, trustedBrowsers }: SecondFactorSectionView): AccountRow => ({
   icon: icon('trusted'),
   title: twoStepTexts.browsers,
   state: twoStepTexts.browsersTrusted(trustedBrowsers),

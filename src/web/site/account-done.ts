@@ -10,6 +10,7 @@ export type SectionId = 'profile' | 'signing-in' | 'two-step' | 'devices' | 'act
  */
 export type RowId =
   | 'email-section'
+  | 'name-section'
   | 'username-section'
   | 'change-password'
   | 'set-password'
@@ -40,6 +41,7 @@ export const accountDone = {
     email_cancelled: 'Your email address stays as it is.',
     email_verified: 'Your email address is confirmed.',
     verification_sent: 'We sent you a message. Open the link in it to confirm your email address.',
+    name: 'Your name was changed.',
     username: 'Your username was changed.',
   }),
   ...inSection('signing-in', {

@@ -35,6 +35,9 @@ const pagesOf = async (agent: UserAgent, path: string): Promise<string[]> => {
 const idsOf = (html: string): string[] =>
   [...html.matchAll(/name="session_id" value="([^"]+)"/g)].map(([, id = '']) => id)
 
+/** How often a list says that this happened. */
+const count = (html: string, what: string): number => html.split(`<b>${what}</b>`).length - 1
+
 const newUser = async () => {
   const { agent, person } = await signedUp(service)
   return { agent, person, id: (await currentUser(agent)).id }
@@ -93,7 +96,6 @@ describe('the page of all activity', () => {
     await operator.users.change(id, { roles: ['late'] })
     const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first.text) ?? []
     const last = await agent.get(next)
-    const count = (html: string, what: string): number => html.split(`<b>${what}</b>`).length - 1
     assert.equal(count(first.text, 'Roles changed'), 50)
     assert.equal(count(last.text, 'Roles changed'), 10)
     assert.equal(count(last.text, 'Account created'), 1)
