@@ -1,5 +1,5 @@
 // Whether response times tell which emails have an account: known and unknown ones in turn, at login, at the reset of a
-// password, and at signup while emails must be verified. With all limits on.
+// password, and at signup while emails must be verified; and which usernames, at login. With all limits on.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { hash } from '@node-rs/argon2'
@@ -22,6 +22,11 @@ const MOST_DISTANCE = 0.05
 
 const FORMS = {
   login: (email: string) => ['/auth/login', { email, password: 'some wrong password' }, 401],
+  'login by username': (email: string) => [
+    '/auth/login',
+    { email: email.replace('@example.com', ''), password: 'some wrong password' },
+    401,
+  ],
   reset: (email: string) => ['/auth/password/forgot', { email }, 200],
   signup: (email: string) => ['/auth/signup', { email, password: PASSWORD }, 200],
 } satisfies Record<string, (email: string) => [path: string, fields: Record<string, string>, status: number]>
@@ -35,7 +40,12 @@ const emailsOf = (kind: 'known' | 'other', count: number): string[] =>
 const importUsers = async (env: Record<string, string>, cwd: string, count: number): Promise<void> => {
   const passwordHash = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
   const users = emailsOf('known', count).map((email) =>
-    JSON.stringify({ email, email_verified: true, password_hash: passwordHash }),
+    JSON.stringify({
+      email,
+      username: email.replace('@example.com', ''),
+      email_verified: true,
+      password_hash: passwordHash,
+    }),
   )
   const options = { env, cwd, input: users.join('\n'), stdio: 'pipe' } as const
   execFileSync(process.execPath, [SVC, 'users', 'import', '-', '--no-events'], options)
@@ -104,11 +114,11 @@ const measure = async (port: number, form: Form, count: number): Promise<number>
 const measureOn = async (run: Run, database: 'SQLite' | 'PostgreSQL', more: Record<string, string>): Promise<Row[]> => {
   const count = run.quick ? QUICK_EMAILS : EMAILS
   const folder = await run.newFolder()
-  const settings = { SVC_EMAIL_VERIFICATION: 'required', SVC_RATE_LIMIT: 'on', ...more }
+  const settings = { SVC_EMAIL_VERIFICATION: 'required', SVC_RATE_LIMIT: 'on', SVC_LOGIN_WITH: 'both', ...more }
   await importUsers({ ...serviceEnvironment(0), ...settings, PATH: process.env.PATH ?? '' }, folder, count)
   const service = run.use(await startService({ folder, cores: 'both', env: settings }))
   const rows: Row[] = []
-  for (const form of ['login', 'reset', 'signup'] as const) {
+  for (const form of ['login', 'login by username', 'reset', 'signup'] as const) {
     const area = await run.once(() => measure(service.port, form, count))
     run.note(`${form} on ${database}: AUC ${area.toFixed(3)}.`)
     const svc = Math.abs(area - 0.5)

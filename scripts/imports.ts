@@ -4,6 +4,7 @@
  */
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   lib: [],
+  languages: ['lib'],
   storage: ['lib'],
   audit: ['lib', 'limits', 'storage/database.ts'],
   sessions: ['audit/audit-event.ts', 'lib', 'storage/database.ts'],
@@ -52,7 +53,14 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/database.ts',
     'storage/used-tokens.ts',
   ],
-  mail: ['lib', 'storage/database.ts', 'storage/leases.ts', 'storage/outbox/dispatcher.ts', 'storage/outbox/outbox.ts'],
+  mail: [
+    'languages',
+    'lib',
+    'storage/database.ts',
+    'storage/leases.ts',
+    'storage/outbox/dispatcher.ts',
+    'storage/outbox/outbox.ts',
+  ],
   limits: ['lib', 'storage/database.ts'],
   links: [
     'accounts',
@@ -88,6 +96,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'sign-in',
     'api',
     'http',
+    'languages',
     'lib',
     'limits',
     'mail',

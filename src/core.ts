@@ -3,9 +3,9 @@ import { createOwnership } from './accounts/ownership.ts'
 import type { UndoLinksDeps } from './links/undo-links.ts'
 import { availableParallelism } from 'node:os'
 import type { Notify } from './accounts/account-notice.ts'
-import { createUsers, type UserExport, type UserImport, type Users } from './accounts/accounts.ts'
+import { createAccounts, type UserExport, type UserImport, type Accounts } from './accounts/accounts.ts'
 import type { UserDirectory } from './accounts/directory/directory.ts'
-import { createEmailDomains, type EmailDomains } from './accounts/fields.ts'
+import { createEmailDomains, createNames, type EmailDomains, type Names } from './accounts/fields.ts'
 import { siteNames } from './accounts/passwords/password-names.ts'
 import { createPasswordRules, type RequireGoodPassword } from './accounts/passwords/password-rules.ts'
 import { createPasswords, type HashCost, type Passwords } from './accounts/passwords/passwords.ts'
@@ -26,8 +26,8 @@ import { type Clock, systemClock } from './lib/time.ts'
 import { createAccountKey } from './limits/counter.ts'
 import type { LimitName } from './limits/limit-table.ts'
 import { createLimits, type Limits } from './limits/limits.ts'
-import { createLinks } from './links/issued-links.ts'
-import { createRecovery, type Recovery } from './links/links.ts'
+import { createIssuedLinks } from './links/issued-links.ts'
+import { createLinks, type Links } from './links/links.ts'
 import { createMailLimits } from './links/mail-limits.ts'
 import { createNotify } from './links/notices.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
@@ -83,7 +83,7 @@ export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
   audit: Audit
   /** This is the public origin of the service, such as `https://example.com`. */
   baseUrl: string
-  users: Users
+  users: Accounts
   emailDomains: EmailDomains
   passwords: Passwords
   sessions: Sessions
@@ -92,7 +92,7 @@ export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
   secondFactors: SecondFactors
   limits: Limits
   mail: Mail
-  recovery: Recovery
+  links: Links
   notify: Notify
   knownBrowsers: KnownBrowsers
   pendingSignIns: PendingSignIns
@@ -132,20 +132,20 @@ export const createCore = (given: CoreDeps): Core => {
   const endings = { endPendingSignIns, endPendingSignInsAfter, hasFactors: factors.has, isTrustedProvider }
   const sessions = createSessions({ ...base, ...settings.sessions, ...endings, signingKeys, accessTokens })
   const webhooks = createWebhooks({ ...base, ...settings.webhooks, onOutcome: given.onDelivery })
-  const links = createLinks(base)
-  const prepare: Recovery['prepare'] = (transaction, request) => recovery.prepare(transaction, request)
-  const mail = createMail({ ...base, ...settings.mail, prepare, isLinkLive: links.isLive, onOutcome: given.onMail })
+  const issued = createIssuedLinks(base)
+  const prepare: Links['prepare'] = (transaction, request) => links.prepare(transaction, request)
+  const mail = createMail({ ...base, ...settings.mail, prepare, isLinkLive: issued.isLive, onOutcome: given.onMail })
   const limits = createLimits({ ...base, ...settings.limits, onRefusal: given.onLimited })
   const mailLimits = createMailLimits({ clock, ...settings.limits, accountOf: createAccountKey(rootSecret) })
-  const messages = { mail, links, limits: mailLimits }
+  const messages = { mail, issued, limits: mailLimits }
   const notify = createNotify({ ...base, ...settings.notices, ...messages, hadFactor: factors.hadAny })
 
-  const endLinks = links.endAll
+  const endLinks = issued.endAll
   const { endSessions } = sessions.rules
   const applySecurityEvent = createSecurityEvents({ ...base, ...endingsOf(clock), endSessions, endLinks })
   const { announce, announceUpdate } = webhooks
   const account = { ...base, ...sessions.rules, applySecurityEvent, announceUpdate, notify }
-  const change = createChange({ ...account, leaveEmail: leaveEmailOf({ ...base, mail, links }) })
+  const change = createChange({ ...account, leaveEmail: leaveEmailOf({ ...base, mail, issued }) })
   const passwords = createPasswords({
     ...settings.passwords,
     ...(given.hashCost && { cost: given.hashCost }),
@@ -156,20 +156,21 @@ export const createCore = (given: CoreDeps): Core => {
     ...account,
     passwords,
     emailDomains,
+    names: createNames(config.names),
     hasPassword: createHasPassword(config.passwords),
     requireGoodPassword: passwordRulesOf(config, settings.baseUrl),
     change,
     ...createOwnership(change),
   }
-  const users = createUsers({ ...shared, announce, forgetMessages: mail.forget, unlockLogins: limits.unlock })
+  const users = createAccounts({ ...shared, announce, forgetMessages: mail.forget, unlockLogins: limits.unlock })
   const found = { hasFactors: factors.has, findAsked: factors.findAsked, unlockLogins: limits.unlock }
-  const recovery = createRecovery({ ...shared, ...settings.links, ...messages, ...found, users })
+  const links = createLinks({ ...shared, ...settings.links, ...messages, ...found, users })
   const oauth = createOAuth({ ...shared, ...settings.oauth, users, hasPasskey: factors.hasPasskey })
   const secondFactors = createSecondFactors({ ...shared, ...settings.secondFactors, factors, onCode: given.onCode })
   const pendingSignIns = createPendingSignIns({ ...base, lockIdentity })
   const knownBrowsers = createKnownBrowsers({ ...base, ...settings.browsers })
 
-  const subjects = { users, sessions, signingKeys, recovery, oauth, secondFactors, webhooks }
+  const subjects = { users, sessions, signingKeys, links, oauth, secondFactors, webhooks }
   const ways = { knownBrowsers, pendingSignIns, limits, mail, notify, emailDomains, passwords }
   const onDemand = subjectsOnDemand({ ...shared, ...subjects, config })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
@@ -224,11 +225,12 @@ interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' |
   config: Config
   sessions: Sessions
   signingKeys: SigningKeys
-  recovery: Recovery
+  links: Links
   oauth: OAuth
   secondFactors: SecondFactors
   webhooks: Webhooks
   hasPassword: HasPassword
+  names: Names
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
   change: Change
@@ -237,7 +239,7 @@ interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' |
 }
 
 const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
-  const { config, sessions, oauth, recovery, secondFactors } = deps
+  const { config, sessions, oauth, links, secondFactors } = deps
   const settings = settingsOfSubjects(config)
   return {
     apiKeys: loadedOnDemand(async () => (await import('./api-keys/api-keys.ts')).createApiKeys(deps)),
@@ -260,7 +262,7 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
       (await import('./accounts/directory/directory.ts')).createUserDirectory({
         ...deps,
         ...settings.directory,
-        createLink: { reset: recovery.reset.createIn, invite: recovery.invitations.inviteIn },
+        createLink: { reset: links.reset.createIn, invite: links.invitations.inviteIn },
       }),
     ),
     // Commands alone load these.

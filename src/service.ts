@@ -180,9 +180,12 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     cookiePrefix: config.cookiePrefix,
     isBaseUrlSet: config.baseUrl !== undefined,
     homeUrl: config.homeUrl,
+    afterSignupUrl: config.afterSignupUrl,
     audiences: config.audiences,
     signup: config.signup,
     usernames: config.usernames,
+    loginWith: config.loginWith,
+    names: config.names,
     passwords: config.passwords,
     secondFactorMode: config.secondFactor,
     isTrustedProxy: createNetworkCheck(config.trustProxy),
@@ -235,7 +238,7 @@ const loadMetrics = async (
 
 /** Cleans up everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */
 const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Cleanup => {
-  const { db, clock, audit, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
+  const { db, clock, audit, sessions, webhooks, oauth, signingKeys, mail, links } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   const jobs: Job[] = [
     { name: 'sessions', run: (nowMs) => deleteExpiredSessions({ db, nowMs, shortestLifetimeMs }) },
@@ -243,10 +246,10 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'webhook events', run: webhooks.deleteExpired },
     { name: 'provider sign-ins', run: oauth.deleteExpired },
     { name: 'signing keys', run: signingKeys.deleteRetired },
-    { name: 'pending signups', run: recovery.pendingSignups.deleteExpired },
-    { name: 'links', run: recovery.links.deleteExpired },
+    { name: 'pending signups', run: links.pendingSignups.deleteExpired },
+    { name: 'links', run: links.issued.deleteExpired },
     { name: 'mail', run: mail.deleteExpired },
-    { name: 'reserved emails', run: recovery.emailChanges.deleteEndedReservations },
+    { name: 'reserved emails', run: links.emailChanges.deleteEndedReservations },
     { name: 'idempotent requests', run: idempotency.deleteExpired },
     { name: 'used tokens', run: (nowMs) => deleteExpiredTokens(db, nowMs) },
     { name: 'audit events', run: audit.deleteOld },

@@ -9,6 +9,8 @@
 local TIMEOUT_MS = 10000
 local COPIED =
   { "x-svc-user-id", "x-svc-user-email", "x-svc-user-username", "x-svc-user-roles", "x-svc-user-email-verified", "x-svc-user-amr" }
+-- Only with SVC_NAMES.
+local NAME = "x-svc-user-name"
 local ASKED = { "cookie", "host", "accept", "sec-fetch-mode", "user-agent" }
 local PASSED_ON = { "location", "content-type", "cache-control", "content-security-policy", "retry-after", "x-request-id" }
 
@@ -52,6 +54,8 @@ core.register_action("svc-check", { "http-req" }, function(txn, address)
       if not values then return away(txn) end
       txn.http:req_set_header(name, values[0])
     end
+    local values = response.headers[NAME]
+    if values then txn.http:req_set_header(NAME, values[0]) end
     return
   end
   if status ~= 303 and status ~= 401 then return away(txn) end

@@ -6,6 +6,8 @@ export interface Account {
   id: string
   email: string
   username: string
+  /** The name of the person; null: none is known. Undefined with `SVC_NAMES=off`. */
+  name?: string | null
   roles: string[]
   disabled: boolean
   /** ISO 8601, UTC. */

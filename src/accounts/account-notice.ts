@@ -6,6 +6,7 @@ import type { Transaction } from '../storage/database.ts'
 export type AccountNotice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }
   | { kind: 'username_changed'; oldUsername: string; newUsername: string }
+  | { kind: 'name_changed' }
   /** `set`: there was none before. `reset`: by a link. */
   | { kind: 'password_changed'; how: 'changed' | 'set' | 'reset' }
   /** `provider` is its label. */

@@ -6,8 +6,8 @@ import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import type { Administration, AdministrationDeps } from './administration.ts'
 import { createAuthentication, type HasPassword, type SignInRefusal } from './authentication.ts'
-import { createRemove, type RemoveDeps } from './change.ts'
-import { type EmailDomains, requireUsername, takenError } from './fields.ts'
+import { type Changes, createRemove, type RemoveDeps } from './change.ts'
+import { type EmailDomains, type Names, requireUsername, takenError } from './fields.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import {
@@ -20,7 +20,14 @@ import {
   type ProviderUser,
 } from './registration.ts'
 import { findPasswordHashes, findUsers, type UserPage } from './user-list-store.ts'
-import { findUserByEmail, findUserById, findUserByUsername, requireUserById, type User } from './user-store.ts'
+import {
+  findEmailOfUsername,
+  findUserByEmail,
+  findUserById,
+  findUserByUsername,
+  requireUserById,
+  type User,
+} from './user-store.ts'
 
 export type { UserFilter } from './user-list-store.ts'
 export type { RemovedFactors } from './security-events.ts'
@@ -30,7 +37,7 @@ export type { AlsoInsert } from './registration.ts'
 export type { User } from './user-store.ts'
 
 /** Accounts. A rule that refuses is an `AppError` with field and reason. */
-export interface Users extends Administration {
+export interface Accounts extends Administration {
   // Creating an account: `unprocessable` for a bad field, `conflict` for a taken email or username.
   /** An operator makes the account, or a user does at a signup. `also` adds to the transaction. */
   create(newUser: NewUser, caller?: Caller, also?: AlsoInsert): Promise<User>
@@ -48,6 +55,8 @@ export interface Users extends Administration {
   // These are what a user does.
   /** `unavailable` where too many wait for a password to be checked now: a login need not be counted then. */
   requireRoomForPassword(caller: Caller): void
+  /** Finds the email, in lower case, of the account with this username. */
+  findEmailOf(username: string): Promise<string | undefined>
   /**
    * Signs in with email and password, or returns the reason of the refusal; every refusal must get the same response.
    */
@@ -58,6 +67,8 @@ export interface Users extends Administration {
    */
   changeOrSetPassword(id: string, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome>
   changeUsername(id: string, entered: string, sessionId: string, caller?: Caller): Promise<void>
+  /** Null takes the name away where none is required. */
+  changeName(id: string, entered: string | null, sessionId: string, caller?: Caller): Promise<void>
   /**
    * `unauthorized` when the password is wrong; `forbidden` when there is none and the user has not just authenticated,
    * or an account with a second factor or a passkey has not just been proved with `mfa`.
@@ -77,10 +88,11 @@ export interface Users extends Administration {
   countUncheckableHashes(): Promise<number>
 }
 
-interface UsersDeps extends Omit<SessionRules, 'endSessions'>, RemoveDeps, AdministrationDeps {
+interface AccountsDeps extends Omit<SessionRules, 'endSessions'>, RemoveDeps, AdministrationDeps {
   clock: Clock
   emailDomains: EmailDomains
   hasPassword: HasPassword
+  names: Names
 }
 
 interface DeletionConfirmation {
@@ -90,17 +102,29 @@ interface DeletionConfirmation {
   sessionId: string
 }
 
-export const createUsers = (deps: UsersDeps): Users => {
+export const createAccounts = (deps: AccountsDeps): Accounts => {
   const { db, passwords, change, hasPassword, requireSession, requireRecentAuthentication, requireFactors } = deps
   const { create, createVerified, ...registration } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
   const remove = createRemove(deps)
+
+  const changeOwn = async (id: string, changes: Changes, sessionId: string, caller?: Caller): Promise<void> => {
+    try {
+      await db.inTransaction(async (transaction) => {
+        await requireSession(transaction, sessionId, id)
+        await change(transaction, id, changes, { by: 'user', caller })
+      })
+    } catch (error) {
+      throw takenError(error)
+    }
+  }
 
   return {
     create,
     ...registration,
     authenticate,
     requireRoomForPassword: passwords.requireRoom,
+    findEmailOf: (username) => findEmailOfUsername(db, username),
 
     async signUp(newUser, caller, also) {
       return grantFor(await create({ ...newUser, isSelfMade: true }, caller, also))
@@ -118,17 +142,11 @@ export const createUsers = (deps: UsersDeps): Users => {
 
     countUncheckableHashes: () => countUncheckableHashes(db, passwords),
 
-    async changeUsername(id, entered, sessionId, caller) {
-      const username = requireUsername(entered)
-      try {
-        await db.inTransaction(async (transaction) => {
-          await requireSession(transaction, sessionId, id)
-          await change(transaction, id, { username }, { by: 'user', caller })
-        })
-      } catch (error) {
-        throw takenError(error)
-      }
-    },
+    changeUsername: async (id, entered, sessionId, caller) =>
+      changeOwn(id, { username: requireUsername(entered) }, sessionId, caller),
+
+    changeName: async (id, entered, sessionId, caller) =>
+      changeOwn(id, { name: deps.names.require(entered) }, sessionId, caller),
 
     async deleteOwn(id, { password, sessionId }, caller) {
       const user = await requireUserById(db, id)

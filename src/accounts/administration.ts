@@ -6,7 +6,15 @@ import type { UserChange } from '../lib/user-change.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from './account-notice.ts'
 import type { Change } from './change.ts'
-import { isOwnAlready, orEmailTaken, requireEmail, requireRoles, requireUsername, takenError } from './fields.ts'
+import {
+  isOwnAlready,
+  type Names,
+  orEmailTaken,
+  requireEmail,
+  requireRoles,
+  requireUsername,
+  takenError,
+} from './fields.ts'
 import type { RequireGoodPassword } from './passwords/password-rules.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import type { ApplySecurityEvent, RemovedFactors } from './security-events.ts'
@@ -20,6 +28,8 @@ export interface UserChanges {
   /** `true`: other addresses of the account may be a thief's, as by default where it is disabled. Goes with `email`. */
   stolen?: boolean | undefined
   username?: string | undefined
+  /** Null takes it away where none is required. */
+  name?: string | null | undefined
   /** They replace those that the user has. */
   roles?: string[] | undefined
   disabled?: boolean | undefined
@@ -59,6 +69,7 @@ export interface AdministrationDeps {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   change: Change
+  names: Names
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
   recordEvent: RecordEvent
@@ -67,11 +78,12 @@ export interface AdministrationDeps {
 }
 
 export const createAdministration = (deps: AdministrationDeps): Administration => {
-  const { db, passwords, change, applySecurityEvent, notify, requireGoodPassword, recordEvent, unlockLogins } = deps
+  const { db, passwords, names, change, applySecurityEvent, notify, requireGoodPassword, recordEvent, unlockLogins } =
+    deps
 
   return {
     async change(id, given, caller, then) {
-      const changes = requireChanges(given)
+      const changes = requireChanges(given, names)
       try {
         await db.inTransaction(async (transaction) => {
           const user = await requireUserToChange(transaction, id)
@@ -133,7 +145,7 @@ const hasOtherEmail = ({ emailLower }: UserRecord, email: Email | undefined): bo
   email !== undefined && email.lower !== emailLower
 
 /** `unprocessable` for each field that is not accepted. */
-const requireChanges = ({ email, username, roles, stolen, ...flags }: UserChanges) => ({
+const requireChanges = ({ email, username, name, roles, stolen, ...flags }: UserChanges, names: Names) => ({
   ...checkAll({
     stolen: () => {
       if (stolen === undefined || email !== undefined) return stolen
@@ -141,6 +153,7 @@ const requireChanges = ({ email, username, roles, stolen, ...flags }: UserChange
     },
     email: () => (email === undefined ? undefined : requireEmail(email)),
     username: () => (username === undefined ? undefined : requireUsername(username)),
+    name: () => (name === undefined ? undefined : names.require(name)),
     roles: () => roles && requireRoles(roles),
   }),
   ...flags,

@@ -14,6 +14,8 @@ export interface Changes {
   /** The address was verified at this time, before this change. */
   verifiedAtMs?: number | undefined
   username?: string | undefined
+  /** `null` takes the name away. */
+  name?: string | null | undefined
   roles?: string[] | undefined
   disabled?: boolean | undefined
   /** `null` takes the password away. */
@@ -32,8 +34,8 @@ export interface Consequences {
   /** This record tells of a password; without it, the first record does. */
   password?: AuditType
   passwordEvent?: SecurityEvent
-  /** The user gets these notices by mail. `reclaim` says that the account has become theirs. */
-  mailed: readonly ('username' | 'email' | 'password' | 'reclaim')[]
+  /** The user gets these notices by mail: `names` of username and name; `reclaim` says that the account is theirs now. */
+  mailed: readonly ('names' | 'email' | 'password' | 'reclaim')[]
 }
 
 const RECLAIM = { event: 'taken_over', first: { type: 'identity.taken_over' } } as const
@@ -46,11 +48,11 @@ const RECLAIM = { event: 'taken_over', first: { type: 'identity.taken_over' } } 
 // biome-ignore format: a table is read by its columns
 export const CAUSES = {
   /** The user is signed in. */
-  user:         { password: 'password.changed', passwordEvent: 'password_changed', mailed: ['username', 'password'] },
+  user:         { password: 'password.changed', passwordEvent: 'password_changed', mailed: ['names', 'password'] },
   /** An operator on the command line changes the user, or the application's backend. */
-  operator:     { password: 'password.set',     passwordEvent: 'password_set',     mailed: ['username', 'email', 'password'], emailEvent: 'email_changed' },
+  operator:     { password: 'password.set',     passwordEvent: 'password_set',     mailed: ['names', 'email', 'password'], emailEvent: 'email_changed' },
   /** An operator changes the address, and the others may be a thief's: none of them gets a link. */
-  theft:        { mailed: ['username', 'email'], event: 'email_taken_back', first: { type: 'email.change_cancelled', details: { reason: 'stolen' } } },
+  theft:        { mailed: ['names', 'email'], event: 'email_taken_back', first: { type: 'email.change_cancelled', details: { reason: 'stolen' } } },
   /** The user has followed a link to the new address. */
   confirmation: { mailed: ['email'], emailEvent: 'email_changed' },
   /** The user has followed a link to the address that the account had before. */
@@ -109,6 +111,7 @@ export const changedUser = (before: UserRecord, changes: Changes, nowMs: number)
     // The first verification counts.
     emailVerifiedAtMs: verified ? (formerAtMs ?? changes.verifiedAtMs ?? nowMs) : undefined,
     username: changes.username ?? before.username,
+    name: changes.name === undefined ? before.name : changes.name,
     roles: changes.roles ?? before.roles,
     disabled: changes.disabled ?? before.disabled,
     passwordHash: passwordHash === undefined ? before.passwordHash : passwordHash,
@@ -122,6 +125,7 @@ export const changesOf = ({ before, after }: Moved): UserChange[] => {
   const isSame: Record<UserChange, boolean> = {
     email: before.email === after.email,
     username: before.username === after.username,
+    name: before.name === after.name,
     roles: JSON.stringify(before.roles) === JSON.stringify(after.roles),
     disabled: before.disabled === after.disabled,
     email_verified: isVerified(before) === isVerified(after),
@@ -155,6 +159,7 @@ const changeRecords = (moved: Moved): AuditEvent[] => {
     // A new address is verified or not: that is part of its change.
     email_verified: { type: isVerified(after) ? 'email.verified' : 'email.unverified' },
     username: { type: 'username.changed' },
+    name: { type: 'name.changed' },
     roles: { type: 'user.roles_changed', details: { roles: after.roles } },
     disabled: { type: after.disabled ? 'user.disabled' : 'user.enabled' },
   }
@@ -175,11 +180,16 @@ const passwordRecord = (
   return { type: isFirst ? 'password.set' : password, details }
 }
 
-/** Makes the notice of a new username, which goes to the address that the account had before. */
-export const usernameNotice = ({ before, after }: Moved, { by }: Cause): AccountNotice | undefined => {
+/** Makes the notices of a new username and a new name, which go to the address that the account had before. */
+export const nameNoticesOf = ({ before, after }: Moved, { by }: Cause): AccountNotice[] => {
   const { mailed }: Consequences = CAUSES[by]
-  if (!mailed.includes('username') || before.username === after.username) return undefined
-  return { kind: 'username_changed', oldUsername: before.username, newUsername: after.username }
+  if (!mailed.includes('names')) return []
+  const { username: oldUsername } = before
+  const { username: newUsername } = after
+  return [
+    ...(oldUsername === newUsername ? [] : [{ kind: 'username_changed', oldUsername, newUsername } as const]),
+    ...(before.name === after.name ? [] : [{ kind: 'name_changed' } as const]),
+  ]
 }
 
 /** Makes the other notices of a change. */

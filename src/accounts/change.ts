@@ -15,9 +15,9 @@ import {
   firstRecord,
   hasMoved,
   type Moved,
+  nameNoticesOf,
   noticesOf,
   recordsOf,
-  usernameNotice,
 } from './causes.ts'
 import type { ApplySecurityEvent, SecurityEvent } from './security-events.ts'
 import { deleteUser, requireUserToChange, updateUser, type UserRecord } from './user-store.ts'
@@ -70,8 +70,8 @@ export const createChange = (deps: ChangeDeps): Change => {
   return async (transaction, userId, changes, cause) => {
     const { caller, sessionId, sinceMs, keepsConnections, askedAtMs } = cause
     const { event, emailEvent, passwordEvent }: Consequences = CAUSES[cause.by]
-    const tell = async (notice: AccountNotice | undefined): Promise<void> => {
-      if (notice) await notify(transaction, userId, notice, caller)
+    const tell = async (notices: AccountNotice[]): Promise<void> => {
+      for (const notice of notices) await notify(transaction, userId, notice, caller)
     }
     const record = async (recorded: AuditEvent | undefined): Promise<void> => {
       if (recorded) await recordEvent(transaction, { ...recorded, userId, sessionId }, caller)
@@ -87,7 +87,7 @@ export const createChange = (deps: ChangeDeps): Change => {
     const after = changedUser(before, changes, clock.now())
     const moved = { before, after }
     const changed = changesOf(moved)
-    await tell(usernameNotice(moved, cause))
+    await tell(nameNoticesOf(moved, cause))
     await updateUser(transaction, before, after, clock.now())
     // A cached session has its user in it, and sessions that have ended could not be found afterwards.
     if (changed.length > 0) await userChanged(transaction, userId)
@@ -96,7 +96,7 @@ export const createChange = (deps: ChangeDeps): Change => {
     for (const each of recordsOf(moved, changes, cause)) await record(each)
     const newEmailEvent = hasMoved(moved) ? emailEvent : undefined
     await apply(newEmailEvent)
-    for (const notice of noticesOf(moved, changes, cause)) await tell(notice)
+    await tell(noticesOf(moved, changes, cause))
     // After the notice: the address that is left gets the message with the link that undoes the change, and not both.
     if (newEmailEvent) await leaveEmail(transaction, { user: before, newEmail: after.email, askedAtMs, caller })
     await apply(changes.passwordHash === undefined ? undefined : passwordEvent)

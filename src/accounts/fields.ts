@@ -21,16 +21,71 @@ const refusedEmail = (reason: string, message: string, values: readonly string[]
 
 const USERNAME = /^[a-z0-9_-]{3,30}$/
 
-/** Reads a username, lower-cased: 3 to 30 of `a-z 0-9 _ -`; `unprocessable` on field `username`. */
-export const requireUsername = (entered: string): string => {
+/** Reads a username, lower-cased; undefined for any other text, such as each with an `@`. */
+export const readUsername = (entered: string): string | undefined => {
   // Checked before as well as after: some letters outside ASCII become ASCII when lower-cased (the Kelvin sign).
   const lower = /^[\x20-\x7e]*$/.test(entered) ? entered.toLowerCase() : ''
-  if (USERNAME.test(lower)) return lower
+  return USERNAME.test(lower) ? lower : undefined
+}
+
+/** Reads a username, lower-cased: 3 to 30 of `a-z 0-9 _ -`; `unprocessable` on field `username`. */
+export const requireUsername = (entered: string): string => {
+  const username = readUsername(entered)
+  if (username !== undefined) return username
   throw new AppError('unprocessable', 'A username has 3 to 30 of the characters a-z, 0-9, _ and -.', {
     field: 'username',
     reason: 'username_invalid',
   })
 }
+
+/** `SVC_NAMES`: whether people give their name, and whether they must. */
+export type NamesMode = 'off' | 'optional' | 'required'
+
+const MAX_NAME_LENGTH = 100
+
+/** A name is shown in a line of other texts: none of these may end the line, or turn what stands beside it. */
+const UNFIT_FOR_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{C}\p{Z}]*$/u
+
+/** Reads the name of a person, in NFC and without spaces around it; undefined for one that is not accepted. */
+const readName = (entered: string): string | undefined => {
+  const name = entered.trim().normalize('NFC')
+  const isAccepted = [...name].length <= MAX_NAME_LENGTH && !UNFIT_FOR_NAMES.test(name) && !INVISIBLE.test(name)
+  return isAccepted ? name : undefined
+}
+
+const refusedName = (reason: string, message: string): AppError =>
+  new AppError('unprocessable', message, { field: 'name', reason })
+
+/** The rules for names of people. Two people may have the same name, so that none is ever taken. */
+export interface Names {
+  mode: NamesMode
+  /**
+   * Reads the name that is given for an account; null is none, and undefined leaves the one that the account has.
+   * `unprocessable` on field `name` for one that is not accepted, for none where one is required, and for any where
+   * there are no names.
+   */
+  require(given: string | null | undefined, current?: string | null): string | null
+  /** Reads a name as another system has it; null for one that is not accepted here. */
+  accept(given: string | undefined): string | null
+}
+
+export const createNames = (mode: NamesMode): Names => ({
+  mode,
+
+  require(given, current = null) {
+    if (mode === 'off' && given === undefined) return current
+    if (mode === 'off') throw refusedName('names_off', 'There are no names here (SVC_NAMES=off): leave it out.')
+    const wanted = given === undefined ? current : given
+    if (wanted === null && mode === 'required') throw refusedName('name_missing', 'Enter a name.')
+    const name = wanted === null ? null : readName(wanted)
+    if (name !== undefined) return name
+    const rule = `A name has 1 to ${MAX_NAME_LENGTH} characters, in one line, and none that turns the direction of text.`
+    throw refusedName('name_invalid', rule)
+  },
+
+  accept: (given) => (mode === 'off' || given === undefined ? null : (readName(given) ?? null)),
+})
 
 // Roles are part of the access token, and a browser drops a cookie of more than 4,096 bytes (RFC 6265bis section 5.6).
 const MAX_ROLES_LENGTH = 2048

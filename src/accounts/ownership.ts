@@ -14,9 +14,16 @@ interface ProvedEmail {
   caller: Caller
 }
 
+/** The user chooses this. A value that is undefined stays. */
+interface Chosen {
+  username?: string | undefined
+  name?: string | null | undefined
+}
+
 /** An operator gives this to an account. A value that is undefined stays, where the account was invited before. */
 interface Given {
   username: string | undefined
+  name: string | null | undefined
   roles: string[] | undefined
 }
 
@@ -29,8 +36,8 @@ export interface Ownership {
   markVerified(transaction: Transaction, userId: string, caller: Caller): Promise<void>
   /**
    * Gives an account to the owner of its address, by the first proof of that address. An attacker may have made the
-   * account to lie in wait for its owner: with a password, sessions, providers, a change of address under way, and roles
-   * that an operator meant for the owner. All of that ends in this transaction, and none of it lets the attacker back in.
+   * account to lie in wait for its owner: with a password, sessions, providers, a change of address under way, a name, and
+   * roles that an operator meant for the owner. All of that ends in this transaction, and none of it lets the attacker back in.
    * False, and nothing is changed, where the address was proved before or is another one by now, or where the account is
    * disabled.
    *
@@ -44,7 +51,7 @@ export interface Ownership {
    * changed, when the account was entered before, has another email by now, or is disabled; `conflict` for a taken
    * username. A provider or passkey is added after the call.
    */
-  enterInvited(transaction: Transaction, proved: ProvedEmail & { username?: string | undefined }): Promise<boolean>
+  enterInvited(transaction: Transaction, proved: ProvedEmail & Chosen): Promise<boolean>
   /**
    * Makes an account that exists one that waits for its user, or leaves it one. The caller has locked the user. Nothing
    * is left of an account that a user made with an address that they never proved. `conflict` for any other account, and
@@ -66,28 +73,28 @@ export const createOwnership = (change: Change): Ownership => ({
     // First, so that nobody signs in or connects a provider at the same moment.
     const user = await lockUserToChange(transaction, userId)
     if (!isOf(user, emailLower) || user.emailVerifiedAtMs !== undefined) return false
-    const roles = user.isSelfMade ? [] : user.roles
-    await change(transaction, userId, { emailVerified: true, passwordHash, roles }, { ...cause, caller })
+    const given = user.isSelfMade ? { roles: [], name: null } : {}
+    await change(transaction, userId, { emailVerified: true, passwordHash, ...given }, { ...cause, caller })
     return true
   },
 
-  async enterInvited(transaction, { userId, emailLower, passwordHash = null, username, caller }) {
+  async enterInvited(transaction, { userId, emailLower, passwordHash = null, username, name, caller }) {
     const user = await lockUserToChange(transaction, userId)
     if (!isOf(user, emailLower) || user.invitedAtMs === undefined) return false
-    const changes = { emailVerified: true, passwordHash, username }
+    const changes = { emailVerified: true, passwordHash, username, name }
     await orTaken(change(transaction, userId, changes, { by: 'entry', caller }))
     return true
   },
 
-  async makeInvited(transaction, user, { username, roles }) {
+  async makeInvited(transaction, user, { username, name, roles }) {
     const { id, email, disabled, emailVerifiedAtMs, invitedAtMs, isSelfMade } = user
     if (disabled) throw new AppError('conflict', `The account of ${email} is disabled: enable it first.`)
     if (invitedAtMs !== undefined) {
-      await orTaken(change(transaction, id, { username, roles }, { by: 'invitation' }))
+      await orTaken(change(transaction, id, { username, name, roles }, { by: 'invitation' }))
       return
     }
     if (!isSelfMade || emailVerifiedAtMs !== undefined) throw hasAccount(email)
-    const changes = { username, roles: roles ?? [], passwordHash: null, invited: true }
+    const changes = { username, name: name ?? null, roles: roles ?? [], passwordHash: null, invited: true }
     await orTaken(change(transaction, id, changes, { by: 'reclaim', method: 'invitation' }))
   },
 })

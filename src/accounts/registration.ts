@@ -6,7 +6,15 @@ import { AppError, checkAllInTurn } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Announce } from './change.ts'
-import { type EmailDomains, requireEmail, requireRoles, requireUsername, takenError, usernameTaken } from './fields.ts'
+import {
+  type EmailDomains,
+  type Names,
+  requireEmail,
+  requireRoles,
+  requireUsername,
+  takenError,
+  usernameTaken,
+} from './fields.ts'
 import type { RequireGoodPassword } from './passwords/password-rules.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import { findUserByUsername, insertUser, type User, type UserRecord } from './user-store.ts'
@@ -20,6 +28,10 @@ export interface NewUser {
   passwordHash?: string | undefined
   /** Made from the email's local part when left out or empty. */
   username?: string | undefined
+  /** Null and undefined are none. */
+  name?: string | null | undefined
+  /** `true`: the user gives the name later, where one is required. */
+  isNamedLater?: boolean | undefined
   roles?: string[] | undefined
   /** `true`: an operator vouches for the address. */
   emailVerified?: boolean | undefined
@@ -32,6 +44,7 @@ export interface CheckedSignup {
   email: Email
   /** Undefined: svc makes one from the email. */
   username: string | undefined
+  name: string | null
   passwordHash: string
 }
 
@@ -41,6 +54,8 @@ export interface ProviderUser {
   email: Email
   /** A username is made from this name of any kind. */
   name: string
+  /** The person has this name there; one that is not accepted here is left out. */
+  fullName?: string | undefined
   /** The provider's name in the settings. */
   provider: string
 }
@@ -50,6 +65,7 @@ export interface InvitedUser {
   email: Email
   /** Made from the email's local part when left out. */
   username: string | undefined
+  name: string | null
   roles: string[]
 }
 
@@ -57,13 +73,14 @@ export interface InvitedUser {
 export interface NewUserRules {
   requireGoodPassword: RequireGoodPassword
   emailDomains: Pick<EmailDomains, 'requireEmail'>
+  names: Names
 }
 
 interface Account extends InvitedUser {
   password: string | undefined
 }
 
-/** Makes an account of a user, without a name or a way to sign in. */
+/** Makes an account of a user, without a username or a way to sign in. */
 const newRecord = ({ shown, lower }: Email, nowMs: number): UserRecord => ({
   id: randomUUIDv7(),
   email: shown,
@@ -72,6 +89,7 @@ const newRecord = ({ shown, lower }: Email, nowMs: number): UserRecord => ({
   isSelfMade: true,
   invitedAtMs: undefined,
   username: '',
+  name: null,
   passwordHash: null,
   roles: [],
   disabled: false,
@@ -80,14 +98,15 @@ const newRecord = ({ shown, lower }: Email, nowMs: number): UserRecord => ({
 
 /** Checks what a new account is made from; `unprocessable` for each field that breaks a rule. */
 export const requireNewUser = async (
-  { email, password, username, roles = [], isSelfMade }: NewUser,
-  { requireGoodPassword, emailDomains }: NewUserRules,
+  { email, password, username, name, isNamedLater, roles = [], isSelfMade }: NewUser,
+  { requireGoodPassword, emailDomains, names }: NewUserRules,
 ): Promise<Account> => {
   // A user who chooses no username most likely gets the first one that is generated.
   const [generated = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
   return checkAllInTurn({
     email: () => (isSelfMade ? emailDomains.requireEmail(email) : requireEmail(email)),
     username: () => (username ? requireUsername(username) : undefined),
+    name: () => (isNamedLater && name === undefined ? null : names.require(name)),
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email.trim(), username ?? '', generated]),
     roles: () => requireRoles(roles),
@@ -107,7 +126,7 @@ export type AlsoInsert = (transaction: Transaction, userId: string) => Promise<u
 
 /** Creates accounts, and tells the application of them; `Users` says what each function does. */
 export const createRegistration = (deps: RegistrationDeps) => {
-  const { db, clock, passwords, announce, recordEvent } = deps
+  const { db, clock, passwords, names, announce, recordEvent } = deps
 
   /** `conflict` when email or username is taken. */
   const insert = async (user: UserRecord, { first, also, method, caller }: MoreWork): Promise<UserRecord> => {
@@ -147,11 +166,12 @@ export const createRegistration = (deps: RegistrationDeps) => {
 
   return {
     async create(given: NewUser, caller?: Caller, also?: AlsoInsert): Promise<UserRecord> {
-      const { email, username, password, roles } = await requireNewUser(given, deps)
+      const { email, username, name, password, roles } = await requireNewUser(given, deps)
       if (given.passwordHash !== undefined) await passwords.requireCheckable(given.passwordHash)
       const passwordHash = password === undefined ? given.passwordHash : await passwords.hash(password, caller)
       const user: UserRecord = {
         ...newRecord(email, clock.now()),
+        name,
         passwordHash: passwordHash ?? null,
         roles,
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
@@ -163,28 +183,32 @@ export const createRegistration = (deps: RegistrationDeps) => {
     },
 
     async checkSignup(given: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup> {
-      const { email, username, password = '' } = await requireNewUser({ ...given, isSelfMade: true }, deps)
+      const { email, username, name, password = '' } = await requireNewUser({ ...given, isSelfMade: true }, deps)
       if (username !== undefined && (await findUserByUsername(db, username))) throw usernameTaken()
-      return { email, username, passwordHash: await passwords.hash(password, caller) }
+      return { email, username, name, passwordHash: await passwords.hash(password, caller) }
     },
 
     createVerified(
-      { email, username, passwordHash }: CheckedSignup,
+      { email, username, name, passwordHash }: CheckedSignup,
       first: Begin,
       caller: Caller,
     ): Promise<UserRecord> {
-      const user = { ...newRecord(email, clock.now()), passwordHash, emailVerifiedAtMs: clock.now() }
+      const user = { ...newRecord(email, clock.now()), name, passwordHash, emailVerifiedAtMs: clock.now() }
       return insertAs(user, username, { first, method: 'password', caller })
     },
 
-    createInvited({ email, username, roles }: InvitedUser, also: AlsoInsert): Promise<User> {
-      const user = { ...newRecord(email, clock.now()), roles, isSelfMade: false, invitedAtMs: clock.now() }
+    createInvited({ email, username, name, roles }: InvitedUser, also: AlsoInsert): Promise<User> {
+      const user = { ...newRecord(email, clock.now()), name, roles, isSelfMade: false, invitedAtMs: clock.now() }
       return insertAs(user, username, { also, method: 'invitation' })
     },
 
-    createFromProfile({ email, name, provider }: ProviderUser, also: AlsoInsert, caller: Caller): Promise<User> {
+    createFromProfile(
+      { email, name, fullName, provider }: ProviderUser,
+      also: AlsoInsert,
+      caller: Caller,
+    ): Promise<User> {
       const wanted = usernameFrom(name) ?? localPart(email.lower)
-      const user = { ...newRecord(email, clock.now()), emailVerifiedAtMs: clock.now() }
+      const user = { ...newRecord(email, clock.now()), name: names.accept(fullName), emailVerifiedAtMs: clock.now() }
       return insertWithFreeUsername(user, wanted, { also, method: provider, caller })
     },
   }

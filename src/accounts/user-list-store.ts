@@ -1,5 +1,5 @@
 import type { Database, Queries, Value } from '../storage/database.ts'
-import { toRecord, USER_ROW_COLUMNS, type UserRecord, type UserRow } from './user-store.ts'
+import { toRecord, toSearchedForm, USER_ROW_COLUMNS, type UserRecord, type UserRow } from './user-store.ts'
 
 /** Which users to list. What is undefined does not count; all that is given must hold. */
 export interface UserQuery {
@@ -9,7 +9,7 @@ export interface UserQuery {
   username?: string | undefined
   role?: string | undefined
   disabled?: boolean | undefined
-  /** The text stands in the email or the username, in any case. */
+  /** The text stands in the email, the username or the name, in any case. */
   search?: string | undefined
   /** Changed, or created, at this time or later, in milliseconds since 1970. */
   updatedSinceMs?: number | undefined
@@ -35,8 +35,10 @@ export const inList = (column: string, values: readonly string[]): Condition => 
 const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 const searchFor = (text: string): Condition => {
-  const pattern = containing(text.toLowerCase())
-  return [String.raw`(email_lower LIKE ? ESCAPE '\' OR username LIKE ? ESCAPE '\')`, pattern, pattern]
+  const pattern = containing(toSearchedForm(text))
+  const columns = ['email_lower', 'username', 'name_lower']
+  const conditions = columns.map((column) => String.raw`${column} LIKE ? ESCAPE '\'`)
+  return [`(${conditions.join(' OR ')})`, ...columns.map(() => pattern)]
 }
 
 /** The conditions for all that a query gives. `updatedAt` says how the time of the last update is compared. */

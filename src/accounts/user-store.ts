@@ -10,6 +10,8 @@ export interface User {
   /** The address was proved to be the user's at this time; undefined when it was not. */
   emailVerifiedAtMs: number | undefined
   username: string
+  /** The name of the person; null where none is known. */
+  name: string | null
   roles: string[]
   disabled: boolean
   createdAtMs: number
@@ -25,16 +27,22 @@ export interface UserRecord extends User {
   passwordHash: string | null
 }
 
-/** The columns that make a user. The others belong to other subjects, or are only ever compared. */
-export const USER_ROW_COLUMNS = columnsOf('users', 'position', 'updated_at', 'user_handle', 'sign_in_generation')
+/** Neither database knows the letter case of all scripts: this form of a text is searched, and searched for. */
+export const toSearchedForm = (text: string): string => text.normalize('NFC').toLowerCase()
 
-export type UserRow = Omit<TableRow<'users'>, 'position' | 'updated_at' | 'user_handle' | 'sign_in_generation'>
+const OF_OTHERS = ['position', 'updated_at', 'user_handle', 'sign_in_generation'] as const
+
+/** The columns that make a user. The others belong to other subjects, or are only ever compared. */
+export const USER_ROW_COLUMNS = columnsOf('users', 'name_lower', ...OF_OTHERS)
+
+export type UserRow = Omit<TableRow<'users'>, 'name_lower' | (typeof OF_OTHERS)[number]>
 
 export const toRecord = (row: UserRow): UserRecord => ({
   id: row.id,
   email: row.email,
   emailLower: row.email_lower,
   username: row.username,
+  name: row.name,
   passwordHash: row.password_hash,
   roles: JSON.parse(row.roles) as string[],
   disabled: row.disabled === 1,
@@ -50,6 +58,8 @@ export const toNewRow = (user: UserRecord, updatedAtMs: number): NewRow<'users'>
   email: user.email,
   email_lower: user.emailLower,
   username: user.username,
+  name: user.name,
+  name_lower: user.name && toSearchedForm(user.name),
   password_hash: user.passwordHash,
   roles: JSON.stringify(user.roles),
   disabled: user.disabled ? 1 : 0,
@@ -96,6 +106,9 @@ const orNotFound = (user: UserRecord | undefined, id: string): UserRecord => {
 export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
 export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)
 
+export const findEmailOfUsername = async (db: Queries, username: string): Promise<string | undefined> =>
+  (await db.get<{ email_lower: string }>('SELECT email_lower FROM users WHERE username = ?', username))?.email_lower
+
 /** Finds the id of a user, by it or by their email in lower case. */
 export const findUserId = async (
   db: Queries,
@@ -122,11 +135,14 @@ export const insertUser = async (db: Queries, user: UserRecord): Promise<number>
 export const updateUser = async (db: Queries, before: UserRecord, after: UserRecord, nowMs: number): Promise<void> => {
   if (JSON.stringify(before) === JSON.stringify(after)) return
   await db.run(
-    `UPDATE users SET email = ?, email_lower = ?, username = ?, password_hash = ?, roles = ?, disabled = ?,
-       email_verified_at = ?, self_made = ?, invited_at = ?, updated_at = COALESCE(?, updated_at) WHERE id = ?`,
+    `UPDATE users SET email = ?, email_lower = ?, username = ?, name = ?, name_lower = ?, password_hash = ?,
+       roles = ?, disabled = ?, email_verified_at = ?, self_made = ?, invited_at = ?,
+       updated_at = COALESCE(?, updated_at) WHERE id = ?`,
     after.email,
     after.emailLower,
     after.username,
+    after.name,
+    after.name && toSearchedForm(after.name),
     after.passwordHash,
     JSON.stringify(after.roles),
     after.disabled ? 1 : 0,

@@ -13,12 +13,10 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** The scopes that another one includes. */
 const INCLUDED: Partial<Record<Scope, readonly Scope[]>> = { 'users:write': ['users:read'] }
 
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text)
 
-/** The scopes of a key, with those that they include. */
 export const withIncluded = (scopes: readonly Scope[]): ReadonlySet<Scope> =>
   new Set(scopes.flatMap((scope) => [scope, ...(INCLUDED[scope] ?? [])]))
 
@@ -43,7 +41,6 @@ export interface ApiKey {
   lastUsedAtMs: number | undefined
 }
 
-/** The key of a request. */
 export interface AuthenticatedKey {
   id: string
   name: string

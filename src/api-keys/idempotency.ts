@@ -3,7 +3,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { equalInConstantTime, hmac, open, seal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import { type Database, inBatches, type Transaction } from '../storage/database.ts'
 import { IDEMPOTENCY_FIELD } from './api-key.ts'
 import {
   claimAgain,
@@ -55,16 +55,13 @@ export interface Claim {
   release(): Promise<void>
 }
 
-/** An answer is repeated for so long. */
 const KEPT_MS = 24 * 3_600_000
 /**
  * A request counts as under way for so long. One whose process has died is taken over afterwards; one that only takes
  * longer than this finds that out when it wants to store its answer, and does nothing.
  */
 const CLAIMED_MS = 30_000
-const CLEANUP_BATCH = 500
 
-/** The purposes of the keys from the root secret. */
 const SEALING = 'idempotent answers'
 const HASHING = 'idempotent requests'
 
@@ -97,7 +94,7 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
 
   const openAnswer = (id: string, { status, answerSealed }: StoredRequest): Answer => {
     const content = rootSecret.find((keys) => open(keys.for(SEALING), answerSealed ?? '', id)?.toString())
-    if (status !== undefined && content !== undefined) return { status, content }
+    if (status !== null && content !== undefined) return { status, content }
     throw new AppError('conflict', 'The answer to this Idempotency-Key can no longer be read.', {
       field: IDEMPOTENCY_FIELD,
     })
@@ -114,7 +111,7 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
     if (!stored) throw underWay()
     if (stored.expiresAtMs > stored.nowMs) {
       if (!isSame(request, stored.requestHash)) throw otherRequest()
-      if (stored.status !== undefined) return { stored }
+      if (stored.status !== null) return { stored }
       if (stored.claimedUntilMs > stored.nowMs) throw underWay()
     }
     return { claimedUntilMs: await claimAgain(transaction, claims, stored.nowMs) }
@@ -145,14 +142,7 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
       return stored ? { answer: openAnswer(id, stored) } : { claim: createClaim(id, claimedUntilMs) }
     },
 
-    async deleteExpired(nowMs) {
-      let deleted = 0
-      for (;;) {
-        const batch = await deleteRequestsExpiredBy(db, nowMs, CLEANUP_BATCH)
-        deleted += batch
-        if (batch < CLEANUP_BATCH) return deleted
-      }
-    },
+    deleteExpired: (nowMs) => inBatches((limit) => deleteRequestsExpiredBy(db, nowMs, limit)),
   }
 }
 

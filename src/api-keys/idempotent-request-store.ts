@@ -32,44 +32,22 @@ export const insertClaim = async (db: Queries, claims: Claims): Promise<number |
 export interface StoredRequest {
   requestHash: string
   claimedUntilMs: number
-  /** Undefined until the answer is known. */
-  status: number | undefined
-  answerSealed: string | undefined
+  /** It is null until the answer is known. */
+  status: number | null
+  answerSealed: string | null
   expiresAtMs: number
   /** The same clock says it as the other times. */
   nowMs: number
 }
 
-interface StoredRequestRow {
-  request_hash: string
-  claimed_until: number
-  status: number | null
-  answer_sealed: string | null
-  expires_at: number
-  read_at: number | null
-}
-
-export const lockIdempotentRequest = async (
-  db: Queries,
-  id: string,
-  nowMs: number,
-): Promise<StoredRequest | undefined> => {
-  const row = await db.get<StoredRequestRow>(
-    `SELECT request_hash, claimed_until, status, answer_sealed, expires_at, server_time() AS read_at
+export const lockIdempotentRequest = (db: Queries, id: string, nowMs: number): Promise<StoredRequest | undefined> =>
+  db.get(
+    `SELECT request_hash AS "requestHash", claimed_until AS "claimedUntilMs", status, answer_sealed AS "answerSealed",
+       expires_at AS "expiresAtMs", COALESCE(server_time(), ?) AS "nowMs"
      FROM idempotent_requests WHERE id = ? FOR UPDATE`,
+    nowMs,
     id,
   )
-  return (
-    row && {
-      requestHash: row.request_hash,
-      claimedUntilMs: row.claimed_until,
-      status: row.status ?? undefined,
-      answerSealed: row.answer_sealed ?? undefined,
-      expiresAtMs: row.expires_at,
-      nowMs: row.read_at ?? nowMs,
-    }
-  )
-}
 
 /** Takes over a request whose claim or answer has expired, in the transaction that has locked it. */
 export const claimAgain = async (

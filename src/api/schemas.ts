@@ -13,6 +13,12 @@ export const SCHEMAS = {
       id: { type: 'string', format: 'uuid', description: 'Never changes, and is never given to another user' },
       email: { type: 'string', format: 'email', maxLength: 254 },
       username: { type: 'string', pattern: '^[a-z0-9_-]{3,30}$' },
+      name: {
+        type: ['string', 'null'],
+        minLength: 1,
+        maxLength: 100,
+        description: 'The name of the person; null: none is known. It is left out with `SVC_NAMES=off`',
+      },
       roles: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9_:.-]{1,64}$' } },
       disabled: { type: 'boolean' },
       created_at: { type: 'string', format: 'date-time', description: 'UTC, with milliseconds and Z' },
@@ -89,6 +95,12 @@ export const SCHEMAS = {
     type: 'object',
     required: ['id', 'name'],
     properties: { id: { type: 'string', format: 'uuid' }, name: { type: 'string', maxLength: 64 } },
+  },
+
+  PasskeyEndpoints: {
+    type: 'object',
+    required: ['enroll', 'manage'],
+    properties: { enroll: { type: 'string', format: 'uri' }, manage: { type: 'string', format: 'uri' } },
   },
 
   OpenApiDocument: {

@@ -12,7 +12,6 @@ interface AccountLogDeps {
   audit: { tally: TallyEvent }
 }
 
-/** The request that an event belongs to. */
 interface LoggedRequest extends Caller {
   requestId: string
   device: NonNullable<Caller['device']>

@@ -30,6 +30,7 @@ export const AUDIT_TYPES = [
   'email.changed',
   'email.change_undone',
   'username.changed',
+  'name.changed',
   'identity.linked',
   'identity.unlinked',
   /** The account went to the owner of its email, who has proved it: what others had set up is gone. */

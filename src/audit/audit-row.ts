@@ -1,6 +1,7 @@
 import type { Caller } from '../lib/caller.ts'
 import { toSnakeCase } from '../lib/snake-case.ts'
 import { toTimestamp } from '../lib/time.ts'
+import type { TableRow } from '../storage/database.ts'
 import type { AuditDetails, AuditEvent, AuditType } from './audit-event.ts'
 
 /** A record. Empty and unknown values are undefined. */
@@ -14,7 +15,6 @@ export interface AuditRow {
   userAgent: string | undefined
   requestId: string | undefined
   sessionId: string | undefined
-  /** The details as JSON. */
   details: string
 }
 
@@ -39,7 +39,6 @@ interface NewRow {
   actor: string
 }
 
-/** Makes the record of an event. */
 export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): AuditRow => ({
   id,
   atMs,
@@ -57,10 +56,13 @@ export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): AuditRow => (
 const ownSession = ({ userId }: AuditEvent, caller: Caller | undefined): string | undefined =>
   caller?.session?.userId === userId ? caller?.session?.sessionId : undefined
 
-/** Formats a record for operators and clients: in the log, on the command line and in the server API. */
-export const toAuditJson = (row: AuditRow) => ({
+/** The columns of a record as the database returns them. */
+export type StoredRow = Omit<TableRow<'audit_events'>, 'count' | 'tally'> & { type: AuditType }
+
+/** The columns are in the order of their table. */
+export const toStored = (row: AuditRow): StoredRow => ({
   id: row.id,
-  at: toTimestamp(row.atMs),
+  at: row.atMs,
   type: row.type,
   user_id: row.userId ?? null,
   actor: row.actor,
@@ -68,5 +70,12 @@ export const toAuditJson = (row: AuditRow) => ({
   user_agent: row.userAgent ?? null,
   request_id: row.requestId ?? null,
   session_id: row.sessionId ?? null,
+  details: row.details,
+})
+
+/** Formats a record for operators and clients: in the log, on the command line and in the server API. */
+export const toAuditJson = (row: AuditRow) => ({
+  ...toStored(row),
+  at: toTimestamp(row.atMs),
   details: JSON.parse(row.details) as Record<string, unknown>,
 })

@@ -1,12 +1,11 @@
-import { columnsOf, insertRow, type NewRow, type Queries, type TableRow, type Value } from '../storage/database.ts'
-import type { AuditType } from './audit-event.ts'
-import type { AuditRow } from './audit-row.ts'
+import { columnsOf, insertRow, type NewRow, type Queries, type Value } from '../storage/database.ts'
+import { type AuditRow, type StoredRow, toStored } from './audit-row.ts'
+
+/** Sorts after all ids, which are hexadecimal. */
+export const AFTER_ALL = 'g'
 
 /** The columns of a record; the others say what it stands for, and what it leaves to do. */
 export const COLUMNS = columnsOf('audit_events', 'count', 'tally')
-
-/** The columns as the database returns them. */
-export type StoredRow = Omit<TableRow<'audit_events'>, 'count' | 'tally'> & { type: AuditType }
 
 export const toRow = (row: StoredRow): AuditRow => ({
   id: row.id,
@@ -18,20 +17,6 @@ export const toRow = (row: StoredRow): AuditRow => ({
   userAgent: row.user_agent ?? undefined,
   requestId: row.request_id ?? undefined,
   sessionId: row.session_id ?? undefined,
-  details: row.details,
-})
-
-/** The inverse of `toRow`, in the order of `COLUMNS`. */
-const toStored = (row: AuditRow): StoredRow => ({
-  id: row.id,
-  at: row.atMs,
-  type: row.type,
-  user_id: row.userId ?? null,
-  actor: row.actor,
-  address: row.address ?? null,
-  user_agent: row.userAgent ?? null,
-  request_id: row.requestId ?? null,
-  session_id: row.sessionId ?? null,
   details: row.details,
 })
 

@@ -1,6 +1,6 @@
 import type { Queries } from '../storage/database.ts'
 import type { AuditRow } from './audit-row.ts'
-import { insertAuditEvent } from './audit-store.ts'
+import { AFTER_ALL, insertAuditEvent } from './audit-store.ts'
 
 /**
  * The tally of a row that tells of a deleted user begins with it, until the other rows of the user are erased. The slash
@@ -10,9 +10,6 @@ const [FIRST_ERASURE, AFTER_ERASURES] = ['erase/', 'erase0']
 
 /** No transaction changes more rows: of an account that was under attack, there can be millions. */
 const ERASED_AT_ONCE = 1000
-
-/** Sorts after all ids, which are hexadecimal. */
-const AFTER_ALL = 'g'
 
 /** The log tells an address by the id of the request, and the requests by that of the session. */
 const NOTHING_KEPT = { address: undefined, userAgent: undefined, requestId: undefined, sessionId: undefined }
@@ -71,16 +68,15 @@ export interface DeletedUser {
   deletedAtMs: number
 }
 
-export const findDeletedUsers = async (db: Queries, beforeMs: number, limit: number): Promise<DeletedUser[]> => {
-  const rows = await db.all<{ id: string; user_id: string; at: number }>(
-    'SELECT id, user_id, at FROM audit_events WHERE tally > ? AND tally < ? AND at <= ? ORDER BY tally LIMIT ?',
+export const findDeletedUsers = (db: Queries, beforeMs: number, limit: number): Promise<DeletedUser[]> =>
+  db.all(
+    `SELECT id, user_id AS "userId", at AS "deletedAtMs" FROM audit_events
+     WHERE tally > ? AND tally < ? AND at <= ? ORDER BY tally LIMIT ?`,
     FIRST_ERASURE,
     AFTER_ERASURES,
     beforeMs,
     limit,
   )
-  return rows.map(({ id, user_id: userId, at }) => ({ id, userId, deletedAtMs: at }))
-}
 
 export const endErasure = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('UPDATE audit_events SET tally = NULL WHERE id = ?', id)

@@ -4,7 +4,6 @@ import { AppError } from '../lib/errors.ts'
 import { labelOf } from '../limits/limit-table.ts'
 import { TooManyTries } from '../limits/limits.ts'
 
-/** Reasons for which a proof of the user was refused. */
 const WRONG_PROOFS: ReadonlySet<string | undefined> = new Set([
   'unknown_account',
   'credentials_wrong',
@@ -17,7 +16,6 @@ const WRONG_PROOFS: ReadonlySet<string | undefined> = new Set([
   'disabled',
 ])
 
-/** Events in which users prove who they are. */
 const SIGN_INS: ReadonlySet<AccountEventName> = new Set(['login', 'reauthentication'])
 
 interface FailedEvent extends AccountFacts {

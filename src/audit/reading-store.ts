@@ -1,7 +1,7 @@
 import type { Queries, Value } from '../storage/database.ts'
 import type { AuditType } from './audit-event.ts'
-import type { AuditRow } from './audit-row.ts'
-import { COLUMNS, type StoredRow as Row, toRow } from './audit-store.ts'
+import type { AuditRow, StoredRow as Row } from './audit-row.ts'
+import { AFTER_ALL, COLUMNS, toRow } from './audit-store.ts'
 
 type Reads = Pick<Queries, 'all' | 'get'>
 
@@ -67,9 +67,6 @@ export const findTypeOfUserBefore = async (
   )
   return { rows: rows.map(toRow), last: last?.id }
 }
-
-/** Sorts after all ids, which are hexadecimal. */
-const AFTER_ALL = 'g'
 
 /**
  * Finds the latest rows of a user, the newest first: at most `limit` of the types `own`, and as many of the types

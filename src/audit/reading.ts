@@ -4,6 +4,7 @@ import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
 import type { AuditType, CountedEvent } from './audit-event.ts'
 import type { AuditRow } from './audit-row.ts'
+import { AFTER_ALL } from './audit-store.ts'
 import {
   type AuditFilter,
   findEventsAfter,
@@ -36,15 +37,11 @@ export interface AuditPage {
 
 interface ReadingDeps {
   db: Database
-  /** Writes the tallies of this process. */
   flush: () => Promise<void>
 }
 
 const EXPORTED_AT_ONCE = 1000
 const SCANNED_ROWS = 2000
-
-/** These sort before and after all ids, which are hexadecimal. */
-const [BEFORE_ALL, AFTER_ALL] = ['', 'g']
 
 const filterOf = ({ userId, type, sinceMs }: AuditQuery): AuditFilter => ({
   userId,
@@ -96,7 +93,7 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
     db.inSnapshot(async (snapshot) => {
       const filter = filterOf(query)
       let exported = 0
-      for (let after = BEFORE_ALL; ; ) {
+      for (let after = ''; ; ) {
         const rows = await findEventsAfter(snapshot, filter, after, EXPORTED_AT_ONCE)
         if (rows.length > 0) await onPage(rows)
         exported += rows.length

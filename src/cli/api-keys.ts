@@ -1,5 +1,5 @@
-import { InvalidArgumentError } from 'commander'
 import type { ApiKey, Scope } from '../api-keys/api-keys.ts'
+import { parser } from '../config/parsers.ts'
 import { MAX_DATE_MS, parseDuration, toTimestamp } from '../lib/time.ts'
 import { type Call, command, group, option } from './command/command.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
@@ -34,13 +34,11 @@ const MEANING: Record<Scope, string> = {
 const NEVER = 'never'
 const DEFAULT_LIFETIME = '8760h'
 
-/** Reads a lifetime in milliseconds. */
-const parseLifetime = (text: string): number | typeof NEVER => {
+const lifetime = parser('a duration such as 720h, or never', (text) => {
   if (text === NEVER) return NEVER
   const ms = parseDuration(text)
-  if (ms !== undefined && ms >= 1 && ms <= MAX_DATE_MS) return ms
-  throw new InvalidArgumentError('It must be a duration such as 720h, or never.')
-}
+  return ms !== undefined && ms >= 1 && ms <= MAX_DATE_MS ? ms : undefined
+})
 
 const create = command({
   args: '<name>',
@@ -58,12 +56,12 @@ The key is good for a year unless --expires says otherwise. It is stored as a ha
 cannot be shown again: put it where your backend keeps its secrets.`,
   options: {
     scopes: option.words('--scope <scope>', 'what the key may do; can be repeated'),
-    expires: option.parsed('--expires <duration>', 'how long it is good, such as 720h, or never', parseLifetime),
+    expires: option.parsed('--expires <duration>', 'how long it is good, such as 720h, or never', lifetime),
   },
   async run(call, name: string) {
     const scopes = await requireScopes(call)
     await call.withCore(async ({ core, logEvent }) => {
-      const { expires = parseLifetime(DEFAULT_LIFETIME) } = call.options
+      const { expires = lifetime.parse(DEFAULT_LIFETIME) } = call.options
       const lifetimeMs = expires === NEVER ? undefined : expires
       const { key, text } = await core.apiKeys.create({ name, scopes, lifetimeMs })
       logEvent('api_key_create', { apiKeyId: key.id })

@@ -1,37 +1,31 @@
-import { InvalidArgumentError } from 'commander'
 import type { AuditQuery, AuditRow, AuditType } from '../audit/audit.ts'
+import { parser } from '../config/parsers.ts'
 import { toJsonText } from '../lib/control-characters.ts'
 import { MAX_DATE_MS, parseDuration, readTimestamp } from '../lib/time.ts'
 import { isUuid } from '../lib/uuid.ts'
-import { type Call, command, group, option, type ValuesOf } from './command/command.ts'
-import { type Core, requireUser } from './command/with-core.ts'
+import { type Call, command, group, LIST_LIMIT, option, type ValuesOf } from './command/command.ts'
+import { type Core, EXPORT_TIMEOUT_MS, requireUser } from './command/with-core.ts'
 import { writing } from './terminal/output-file.ts'
 import { printNotice } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 import { countText, toSecond } from './terminal/text.ts'
 
-/** Records are selected by their age or by their time, in milliseconds. */
 type Since = { agoMs: number } | { atMs: number }
 
-const parseSince = (text: string): Since => {
-  const agoMs = parseDuration(text)
-  if (agoMs !== undefined && agoMs >= 1 && agoMs <= MAX_DATE_MS) return { agoMs }
-  const atMs = readTimestamp(text)
-  if (atMs !== undefined) return { atMs }
-  throw new InvalidArgumentError(
-    'It must be a duration such as 30m, 24h or 2160h, or a time such as 2026-11-22T00:00:00Z.',
-  )
-}
+const since = parser(
+  'a duration such as 30m, 24h or 2160h, or a time such as 2026-11-22T00:00:00Z',
+  (text): Since | undefined => {
+    const agoMs = parseDuration(text)
+    if (agoMs !== undefined && agoMs >= 1 && agoMs <= MAX_DATE_MS) return { agoMs }
+    const atMs = readTimestamp(text)
+    return atMs === undefined ? undefined : { atMs }
+  },
+)
 
-/** These options select records. */
 const SELECTION = {
   user: option.text('--user <user>', 'only those of this user: id, email or username; of a deleted user, the id'),
   type: option.text('--type <type>', 'only those of this type, such as login.failed'),
-  since: option.parsed(
-    '--since <time>',
-    'only those since then: 24h for the last day, or 2026-11-22T00:00:00Z',
-    parseSince,
-  ),
+  since: option.parsed('--since <time>', 'only those since then: 24h for the last day, or 2026-11-22T00:00:00Z', since),
 }
 
 type Selection = ValuesOf<typeof SELECTION>
@@ -67,7 +61,11 @@ const list = command({
   ],
   options: {
     ...SELECTION,
-    limit: option.limit(`maximum number of records; ${DEFAULT_LIMIT}, and with --since all, if left out`),
+    limit: option.parsed(
+      '--limit <count>',
+      `maximum number of records; ${DEFAULT_LIMIT}, and with --since all, if left out`,
+      LIST_LIMIT,
+    ),
   },
   async run(call) {
     const { options, json } = call
@@ -100,7 +98,6 @@ async function* readPages({ audit: records }: Core, query: AuditQuery, max: numb
 /** The user of a record may be gone. */
 type ShownRecord = AuditRow & { email?: string | undefined }
 
-/** Looks users up page by page. */
 async function* withEmails({ users }: Core, pages: AsyncIterable<AuditRow[]>): AsyncGenerator<ShownRecord[]> {
   for await (const page of pages) {
     const ids = [...new Set(page.flatMap(({ userId }) => userId ?? []))]
@@ -126,9 +123,6 @@ const COLUMNS: Column<ShownRecord>[] = [
   { title: 'address', value: ({ address }) => address ?? '', minWidth: 9 },
   { title: 'details', value: detailsText, minWidth: 12, optional: true },
 ]
-
-/** An export reads all records as they were at one moment, for as long as that takes. */
-const EXPORT_TIMEOUT_MS = 3_600_000
 
 const exportRecords = command({
   text: 'print records, one JSON object a line, the oldest first',

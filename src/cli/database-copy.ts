@@ -1,12 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { previousSecretFile, rootSecretFile } from '../config/root-secret.ts'
+import { secretFilesOf } from '../config/root-secret.ts'
 import { SETTINGS } from '../config/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { systemClock } from '../lib/time.ts'
 import type { Comparison } from '../storage/copy/copy.ts'
-import { command, option } from './command/command.ts'
+import { type Call, command, option, readOptionFile } from './command/command.ts'
 import { print, printJson, printList, printNotice } from './terminal/output.ts'
 import { createTerminalProgress } from './terminal/progress.ts'
 import type { Column } from './terminal/table.ts'
@@ -36,37 +36,27 @@ export const copy = command({
     toFile: option.text('--to-file <file>', 'a file that contains the URL'),
   },
   async run({ options: { from, fromFile, to, toFile }, json, usageError }) {
-    const source = readTarget({ option: '--from', url: from, file: fromFile, usageError })
-    await copyAndReport(source, readTarget({ option: '--to', url: to, file: toFile, usageError }), json)
+    const source = readTarget(usageError, '--from', from, fromFile)
+    await copyAndReport(source, readTarget(usageError, '--to', to, toFile), json)
   },
 })
 
-interface TargetOption {
-  /** It is `--from` or `--to`. */
-  option: string
-  url: string | undefined
-  file: string | undefined
-  usageError: (message: string) => never
-}
-
 /** Reads the URL of a database. Error messages do not repeat it: it may contain a password. */
-const readTarget = ({ option, url, file, usageError }: TargetOption): DatabaseTarget => {
+const readTarget = (
+  usageError: Call<unknown>['usageError'],
+  option: '--from' | '--to',
+  url: string | undefined,
+  file: string | undefined,
+): DatabaseTarget => {
   if ((url === undefined) === (file === undefined)) usageError(`give either ${option} or ${option}-file`)
   try {
-    const target = SETTINGS.database.parse(file === undefined ? (url ?? '') : readUrlFile(option, file))
+    const target = SETTINGS.database.parse(
+      file === undefined ? (url ?? '') : readOptionFile(`${option}-file`, file).trim(),
+    )
     return target ?? usageError(`${option} is not accepted: ${SETTINGS.database.format}`)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return usageError(`${option} is not accepted: ${error.message}`)
-  }
-}
-
-const readUrlFile = (option: string, file: string): string => {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new AppError('not_found', `${option}-file ${file} cannot be read (${code})`)
   }
 }
 
@@ -91,7 +81,7 @@ const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promi
       from,
       to,
       clock: systemClock,
-      onProgress: ({ step, table, rows, total }) => {
+      onProgress: (step, table, rows, total) => {
         hasBegun = true
         progress.show(`${step.padEnd(5)} ${table.padEnd(14)}`, rows, total)
       },
@@ -109,13 +99,11 @@ const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promi
  * Names the settings that give the copy the same root secret. Without it, no signing key could be read, and refresh
  * tokens would be refused.
  */
-const secretSettings = (from: DatabaseTarget): string => {
-  const file = from.kind === 'sqlite' ? rootSecretFile(resolve(from.file)) : undefined
-  if (from.kind !== 'sqlite' || !file || !existsSync(file)) return 'SVC_SECRET as it was set for the source'
-  const previous = previousSecretFile(resolve(from.file))
-  return [`SVC_SECRET_FILE=${file}`, ...(existsSync(previous) ? [`SVC_SECRET_PREVIOUS_FILE=${previous}`] : [])].join(
-    '\n  ',
-  )
+const secretSettings = (database: DatabaseTarget): string => {
+  const files = secretFilesOf({ database })
+  if (!files || !existsSync(files.current)) return 'SVC_SECRET as it was set for the source'
+  const previous = existsSync(files.previous) ? `\n  SVC_SECRET_PREVIOUS_FILE=${files.previous}` : ''
+  return `SVC_SECRET_FILE=${files.current}${previous}`
 }
 
 const nextSteps = (to: DatabaseTarget, secret: string): string => `

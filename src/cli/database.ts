@@ -1,7 +1,6 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { rootSecretFile } from '../config/root-secret.ts'
+import { secretFilesOf } from '../config/root-secret.ts'
 import { AppError } from '../lib/errors.ts'
 import { command, group, option } from './command/command.ts'
 import { copy } from './database-copy.ts'
@@ -25,7 +24,7 @@ export const backupCommand = command({
       throw new AppError('conflict', 'svc backup copies a SQLite file; use pg_dump for a PostgreSQL database')
     }
     const file = resolve(name)
-    const secret = secretLocation(config, config.database.file)
+    const secret = secretFilesOf(config)?.current ?? 'the value of SVC_SECRET'
     await withCore(({ core }) => writeNewFile(file, () => core.db.backup(file)), config)
     const { size } = statSync(file)
     await result(
@@ -50,9 +49,6 @@ const writeNewFile = async (file: string, copyTo: () => Promise<void>): Promise<
     throw new AppError('unavailable', `${file} could not be written`, { cause: error })
   }
 }
-
-const secretLocation = ({ secret }: Config, databaseFile: string): string =>
-  secret ? 'the value of SVC_SECRET' : rootSecretFile(resolve(databaseFile))
 
 /** Every start of the service does the same. */
 export const migrateCommand = command({

@@ -8,6 +8,7 @@ import { type Core, requireUser } from './command/with-core.ts'
 import { printNotice } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 import { countText, toMinute } from './terminal/text.ts'
+import { providerText } from './user-output.ts'
 
 const list = command({
   args: '<user>',
@@ -79,14 +80,10 @@ const disconnect = async ({ oauth }: Core, user: User, provider: string | undefi
   )
 }
 
-/** `google (ada@example.com)` */
-const labelOf = ({ provider, email }: { provider: string; email?: string | undefined }): string =>
-  email === undefined ? provider : `${provider} (${email})`
-
 const resultText = ({ email }: User, { disconnected, endedSessions }: Disconnection): string =>
   disconnected.length === 0
     ? `No provider is connected to ${email}; nothing was changed.`
-    : `Disconnected from ${email}: ${disconnected.map(labelOf).join(', ')}. ${countText(endedSessions, 'session')} ended.`
+    : `Disconnected from ${email}: ${disconnected.map(providerText).join(', ')}. ${countText(endedSessions, 'session')} ended.`
 
 const lockedOutText = ({ email, username }: User, { passwords }: Config): string =>
   `${email} has no way to sign in now: ${

@@ -1,23 +1,24 @@
 import { InvalidArgumentError } from 'commander'
 import { shownSmtp } from '../config/mail-parsers.ts'
+import { parser } from '../config/parsers.ts'
 import { findAsciiForm, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
 import type { OutboxMessage } from '../mail/mail.ts'
-import { command, group, option } from './command/command.ts'
+import { command, group, LIST_LIMIT, option } from './command/command.ts'
 import { SMTP_HINTS } from './doctor/findings.ts'
 import { print, printJson } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 import { timestampOrNull, toMinute } from './terminal/text.ts'
 
-const parseAddress = (text: string): string => {
-  const email = readEmail(text)
-  if (email) return email.shown
-  throw new InvalidArgumentError(`It must be an email address such as ${findAsciiForm(text) ?? 'ada@example.com'}.`)
-}
+const address = parser('an email address such as ada@example.com', (text) => {
+  const ascii = findAsciiForm(text)
+  if (ascii) throw new InvalidArgumentError(`It must be an email address such as ${ascii}.`)
+  return readEmail(text)?.shown
+})
 
 const test = command({
-  args: { name: '<address>', text: 'the recipient', parse: parseAddress },
+  args: { name: '<address>', text: 'the recipient', parser: address },
   text: 'send a test message, and say what is wrong if that fails',
   examples: ['svc mail test ada@example.com'],
   async run({ json, loadConfig, withCore }, to: string) {
@@ -37,7 +38,6 @@ const test = command({
 
 const TONES = { requested: 'yellow', waiting: 'yellow', sent: 'green', failed: 'red', dropped: 'red' } as const
 
-/** Adds the reason to the state, where there is one. */
 const outcomeOf = ({ state, problem }: OutboxMessage): string => (problem === null ? state : `${state} (${problem})`)
 
 const COLUMNS: Column<OutboxMessage>[] = [
@@ -70,7 +70,7 @@ const list = command({
   examples: ['svc mail list', 'svc mail list --failed --limit 500 --json | jq -r ".[].id"'],
   notes: 'What a message says is never shown, because it may hold a link into an account.',
   options: {
-    limit: option.limitOr(50, 'maximum number of messages'),
+    limit: option.parsed('--limit <count>', 'maximum number of messages', LIST_LIMIT, 50),
     failed: option.flag('--failed', 'only messages that were given up'),
   },
   run: ({ options, list: printAll, withCore }) =>

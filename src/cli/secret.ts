@@ -1,24 +1,17 @@
-import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { previousSecretFile, rootSecretFile, rotateSecretFile } from '../config/root-secret.ts'
+import { rotateSecretFile, secretFilesOf } from '../config/root-secret.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SecretStatus } from '../sessions/sessions.ts'
 import { command, group, option } from './command/command.ts'
 import { printJson, printRecord } from './terminal/output.ts'
 import { countText, timestampOrNull, toMinute } from './terminal/text.ts'
 
-/** These files or settings hold the root secret. */
+const locationsOf = (config: Config): SecretLocations =>
+  secretFilesOf(config) ?? { current: 'SVC_SECRET', previous: 'SVC_SECRET_PREVIOUS' }
+
 interface SecretLocations {
   current: string
   previous: string
-}
-
-const locationsOf = ({ secret: given, database }: Config): SecretLocations => {
-  if (given !== undefined || database.kind !== 'sqlite') {
-    return { current: 'SVC_SECRET', previous: 'SVC_SECRET_PREVIOUS' }
-  }
-  const file = resolve(database.file)
-  return { current: rootSecretFile(file), previous: previousSecretFile(file) }
 }
 
 const toJson = ({ current, previous }: SecretLocations, { hasPrevious, ...found }: SecretStatus) => ({
@@ -66,20 +59,14 @@ const rotate = command({
   },
   async run({ options: { force = false }, loadConfig, withCore, result }) {
     const config = loadConfig()
-    const databaseFile = requireSecretInFile(config)
+    const files = secretFilesOf(config)
+    if (!files) throw new AppError('conflict', ROTATE_BY_HAND)
     await withCore(async ({ core }) => {
-      const rotated = await core.secretRotation.rotate(() => rotateSecretFile(databaseFile), { isForced: force })
-      const locations = locationsOf(config)
-      await result(toJson(locations, rotated), rotatedText(locations, rotated))
+      const rotated = await core.secretRotation.rotate(() => rotateSecretFile(files.database), { isForced: force })
+      await result(toJson(files, rotated), rotatedText(files, rotated))
     }, config)
   },
 })
-
-/** Finds the database file beside the secret. Throws `conflict` with instructions when it comes from `SVC_SECRET`. */
-const requireSecretInFile = ({ secret: given, database }: Config): string => {
-  if (given === undefined && database.kind === 'sqlite') return resolve(database.file)
-  throw new AppError('conflict', ROTATE_BY_HAND)
-}
 
 const ROTATE_BY_HAND = `the root secret comes from SVC_SECRET, which only you can change. Nobody is logged out if you follow these steps:
   1. Create a new secret: openssl rand -hex 32

@@ -69,7 +69,7 @@ export const configCommand = command({
     if (loaded.smtp) publicParts.set(SETTINGS.smtp.name, shownSmtp(loaded.smtp))
     const settings = [...globalRows(loaded), ...providerRows(loaded)]
     const shown = settings.map((setting) => describeSetting(setting, call, publicParts.get(setting.name)))
-    await call.list([shown], { columns: COLUMNS, toJson: settingToJson, empty: 'there are no settings' })
+    await call.list([shown], { columns: COLUMNS, toJson: (setting) => setting, empty: 'there are no settings' })
   },
 })
 
@@ -93,29 +93,30 @@ const providerRows = ({ oauthProviders }: Config): Setting<unknown>[] =>
     listProviderSettings(name).map((row) => (row.key === 'issuer' ? { ...row, defaultValue: issuer } : row)),
   )
 
+/** The JSON of a setting. */
 interface ShownSetting {
   name: string
-  /** It is undefined if the setting is unset, or a secret. */
-  value: string | undefined
+  /** It is null if the setting is unset, or a secret. */
+  value: string | null
   source: 'environment' | '.env' | 'default' | 'unset'
-  isSecret: boolean
-  description: string
+  secret: boolean
+  meaning: string
 }
 
-/** `publicPart` is the part of a secret that may be shown, such as a database URL without its password. */
+/** `publicPart` is the part of a secret that may be shown, such as a URL without its password. */
 const describeSetting = (
-  { name, description, defaultValue, defaultText, secret: isSecret = false, show }: Setting<unknown>,
+  { name, description: meaning, defaultValue, defaultText, secret = false, show }: Setting<unknown>,
   { environment, fromEnvFile }: CommandContext,
   publicPart: string | undefined,
 ): ShownSetting => {
-  const variable = [name, ...(isSecret ? [`${name}_FILE`] : [])].find((candidate) => environment[candidate])
+  const variable = [name, ...(secret ? [`${name}_FILE`] : [])].find((candidate) => environment[candidate])
   if (variable) {
     const text = environment[variable] ?? ''
-    const value = isSecret ? publicPart : (show?.(text) ?? text)
-    return { name: variable, value, source: fromEnvFile.has(variable) ? '.env' : 'environment', isSecret, description }
+    const value = (secret ? publicPart : (show?.(text) ?? text)) ?? null
+    return { name: variable, value, source: fromEnvFile.has(variable) ? '.env' : 'environment', secret, meaning }
   }
-  const value = defaultValue ?? defaultText?.replaceAll('`', '')
-  return { name, value, source: value === undefined ? 'unset' : 'default', isSecret, description }
+  const value = defaultValue ?? defaultText?.replaceAll('`', '') ?? null
+  return { name, value, source: value === null ? 'unset' : 'default', secret, meaning }
 }
 
 const COLUMNS: Column<ShownSetting>[] = [
@@ -128,11 +129,3 @@ const COLUMNS: Column<ShownSetting>[] = [
   },
   { title: 'from', value: ({ source }) => source, optional: true },
 ]
-
-const settingToJson = ({ name, value, source, isSecret, description }: ShownSetting) => ({
-  name,
-  value: value ?? null,
-  source,
-  secret: isSecret,
-  meaning: description,
-})

@@ -64,8 +64,7 @@ const revoke = command({
     if (all) requireTerminalOrYes(call)
     return call.withCore(async ({ core, logEvent }) => {
       if (name === undefined) {
-        if (!call.yes && !(await confirm('End all sessions of all users?')))
-          throw new AppError('forbidden', 'nothing was ended')
+        await confirm(call, 'End all sessions of all users?', 'nothing was ended')
         const ended = await core.sessions.endEverySession()
         logEvent('session_end', { count: ended })
         return call.result({ ended }, `${countText(ended, 'session')} ended. All users have to log in again.`)

@@ -11,6 +11,7 @@ export const userToJson = (user: User) => ({
   id: user.id,
   email: user.email,
   username: user.username,
+  name: user.name,
   roles: user.roles,
   disabled: user.disabled,
   created_at: toTimestamp(user.createdAtMs),
@@ -42,10 +43,8 @@ export const passkeyNamesOf = async ({ passkeys }: Core, userId: string): Promis
 
 export const passkeysText = (names: string[]): string => `${countText(names.length, 'passkey')} (${names.join(', ')})`
 
-/** `svc users show` finds these facts about an account. */
 export interface AccountDetails {
   sessions: number
-  /** It is true if the user can sign in with one. */
   password: boolean
   identities: LinkedIdentity[]
   passkeyNames: string[]
@@ -75,10 +74,14 @@ const originText = ({ isSelfMade, invitedAtMs }: User): string => {
   return isSelfMade ? 'its user' : 'an operator'
 }
 
+/** `google (ada@example.com)` */
+export const providerText = ({ provider, email }: Pick<LinkedIdentity, 'provider' | 'email'>): string =>
+  email === undefined ? provider : `${provider} (${email})`
+
 const signInText = ({ password, identities, passkeyNames }: AccountDetails): string =>
   [
     ...(password ? ['password'] : []),
-    ...identities.map(({ provider, email }) => (email === undefined ? provider : `${provider} (${email})`)),
+    ...identities.map(providerText),
     ...(passkeyNames.length > 0 ? [passkeysText(passkeyNames)] : []),
   ].join(', ') || '(nothing)'
 
@@ -93,6 +96,7 @@ export const userRecord = (user: User, details: AccountDetails): (readonly [stri
   ['email', user.email],
   ['email verified', verifiedText(user)],
   ['username', user.username],
+  ...(user.name === null ? [] : [['name', safeText(user.name)] as const]),
   ['roles', user.roles.join(' ') || '(none)'],
   ['disabled', disabledText(user)],
   ['created (UTC)', toMinute(user.createdAtMs)],

@@ -8,6 +8,7 @@ import { requireMail } from './users-recover.ts'
 import { deliverNow, requireWebhooks } from './webhook-events.ts'
 
 const USERNAME = option.text('--username <username>', 'the username; the default is derived from the email address')
+const NAME = option.text('--name <name>', 'the name of the person')
 const ROLES = option.words('--role <role>', 'a role; can be repeated')
 
 export const create = command({
@@ -24,18 +25,19 @@ export const create = command({
   options: {
     email: option.text('--email <email>', 'the email address, in place of the argument'),
     username: USERNAME,
+    name: NAME,
     roles: ROLES,
     deliver: option.flag('--deliver', 'deliver the webhook from this command, not from the running service'),
   },
   async run({ options, loadConfig, withCore, result, usageError }, argument: string | undefined) {
-    const { username, roles = [], deliver } = options
+    const { username, name, roles = [], deliver } = options
     if (argument !== undefined && options.email !== undefined) usageError('give the email address once')
     const email = argument ?? options.email ?? usageError('an email address is missing')
     const config = loadConfig()
     if (deliver) requireWebhooks(config)
     await withCore(async ({ core, logEvent }) => {
       const password = config.passwords ? await readPassword() : undefined
-      const user = await core.users.create({ email, username, roles, password, emailVerified: true })
+      const user = await core.users.create({ email, username, name, roles, password, emailVerified: true })
       logEvent('account_create', { userId: user.id })
       await result(userToJson(user), `Created ${user.email}, username ${user.username}, id ${user.id}.`)
       if (!config.passwords)
@@ -58,13 +60,14 @@ the link to the owner of the address and to nobody else. With --mail, svc mails 
 Inviting the same address again makes another link, until it was entered.`,
   options: {
     username: USERNAME,
+    name: NAME,
     roles: ROLES,
     isMailed: option.flag('--mail', 'mail the link to the user, and do not print it'),
   },
-  run: ({ options: { username, roles, isMailed = false }, json, withCore }, email: string) =>
+  run: ({ options: { isMailed = false, ...given }, json, withCore }, email: string) =>
     withCore(async ({ core, logEvent }) => {
       if (isMailed) requireMail(core)
-      const { userId, url, expiresAtMs } = await core.recovery.invitations.invite({ email, username, roles, isMailed })
+      const { userId, url, expiresAtMs } = await core.links.invitations.invite({ email, isMailed, ...given })
       logEvent('account_invite', { userId })
       const user = await requireUser(core, userId)
       const expiresAt = toTimestamp(expiresAtMs)

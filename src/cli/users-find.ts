@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { parser, wholeNumber } from '../config/parsers.ts'
 import { isUuid } from '../lib/uuid.ts'
 import type { User, UserFilter } from '../accounts/accounts.ts'
 import { command, option } from './command/command.ts'
@@ -13,17 +13,10 @@ import {
   type AccountDetails,
 } from './user-output.ts'
 
-const parseLimit = (text: string): number => {
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (limit >= 1) return limit
-  throw new InvalidArgumentError('It must be a whole number from 1 to 999999999.')
-}
-
-const parseId = (text: string): string => {
+const userId = parser('the id of a user, as svc users list shows it', (text) => {
   const id = text.trim().toLowerCase()
-  if (isUuid(id)) return id
-  throw new InvalidArgumentError('It must be the id of a user, as svc users list shows it.')
-}
+  return isUuid(id) ? id : undefined
+})
 
 export const list = command({
   text: 'list users, oldest first',
@@ -34,11 +27,14 @@ export const list = command({
     'svc users list --json | jq -r ".[] | select(.disabled) | .email"',
   ],
   options: {
-    search: option.text('--search <text>', 'only users with this text in email or username, in upper or lower case'),
+    search: option.text(
+      '--search <text>',
+      'only users with this text in email, username or name, in upper or lower case',
+    ),
     role: option.text('--role <role>', 'only users with this role'),
     disabled: option.flag('--disabled', 'only disabled users'),
-    limit: option.parsed('--limit <count>', 'maximum number of users', parseLimit),
-    after: option.parsed('--after <id>', 'only users who come after the one with this id', parseId),
+    limit: option.parsed('--limit <count>', 'maximum number of users', wholeNumber(1, 999_999_999)),
+    after: option.parsed('--after <id>', 'only users who come after the one with this id', userId),
   },
   run: (call) =>
     call.withCore(({ core }) => {

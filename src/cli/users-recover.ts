@@ -28,7 +28,7 @@ give it to the owner of the address and to nobody else. With --mail, svc mails i
     withCore(async ({ core, logEvent }) => {
       const user = await requireUser(core, name)
       if (isMailed) requireMail(core)
-      const { url, expiresAtMs } = await core.recovery.reset.createByOperator(user.id, { isMailed })
+      const { url, expiresAtMs } = await core.links.reset.createByOperator(user.id, { isMailed })
       logEvent('password_reset_request', { userId: user.id })
       if (user.emailVerifiedAtMs === undefined)
         printNotice(

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { AppError } from '../lib/errors.ts'
 import type { ExportSummary } from '../accounts/accounts.ts'
-import { command, option } from './command/command.ts'
+import { command, option, readOptionFile } from './command/command.ts'
+import { EXPORT_TIMEOUT_MS } from './command/with-core.ts'
 import type { Format } from './import/from/format.ts'
 import type { ImportResult } from './import/import-users.ts'
 import { printNotice } from './terminal/output.ts'
@@ -33,7 +32,7 @@ export const importCommand = command({
   notes: `\
 FILE is - for standard input. A user who is there already, by id or else by email, is left as is, so that the command
 can be run again. A line that cannot be imported is named, the others are imported, and the exit code is 1.
-The fields of a line: id, email, username, roles, password or password_hash, email_verified, disabled, created_at,
+The fields of a line: id, email, username, name, roles, password or password_hash, email_verified, disabled, created_at,
 identities (provider, issuer, subject, email).`,
   options: {
     from: option.choice('--from <system>', 'read what this system exports', Object.keys(FORMATS)),
@@ -53,7 +52,8 @@ identities (provider, issuer, subject, email).`,
     const result = await call.withCore(
       async ({ core, logEvent }) => {
         const { importUsers } = await import('./import/import-users.ts')
-        const parameters = hashParameters === undefined ? undefined : readParameters(hashParameters)
+        const parameters =
+          hashParameters === undefined ? undefined : readOptionFile('--hash-parameters', hashParameters)
         const format = given.from === undefined ? undefined : await FORMATS[given.from]?.()
         const options = { ...given, format, dryRun, allOrNothing, hashParameters: parameters }
         const imported = await importUsers(core, file, options)
@@ -67,15 +67,6 @@ identities (provider, issuer, subject, email).`,
     if (result.failed > 0) process.exitCode = 1
   },
 })
-
-const readParameters = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new AppError('not_found', `--hash-parameters ${file} cannot be read (${code})`)
-  }
-}
 
 const importToJson = ({ imported, existing, failed, skipped, losses }: ImportResult) => ({
   imported,
@@ -102,9 +93,6 @@ const importNotices = ({ imported, skipped, losses }: ImportResult): string[] =>
   ...[...losses].map(([loss, count]) => `${countText(count, 'user')} lose something that is not carried over: ${loss}`),
   ...(imported > 0 ? [`a file holds no sessions: ${countText(imported, 'user')} will have to sign in again`] : []),
 ]
-
-/** An export reads all users as they were at one moment, for as long as that takes. */
-const EXPORT_TIMEOUT_MS = 3_600_000
 
 export const exportCommand = command({
   text: 'print all users, one JSON object a line, as svc users import takes them',

@@ -1,5 +1,4 @@
 import type { AccountEventName } from '../lib/account-event.ts'
-import { AppError } from '../lib/errors.ts'
 import type { User } from '../accounts/accounts.ts'
 import { type Argument, command, type CommandRow, group, option, splitWords } from './command/command.ts'
 import { type Core, requireUser } from './command/with-core.ts'
@@ -15,7 +14,6 @@ import { deliverNow, requireWebhooks } from './webhook-events.ts'
 interface ChangeRow<Given, Args extends Argument[]> extends Omit<CommandRow<Given, Args>, 'run'> {
   event: AccountEventName
   apply: (core: Core, user: User, args: Args, options: Given) => Promise<void>
-  /** Says in one line what has changed. */
   result: (user: User, options: Given) => string
   warning?: (user: User) => string | undefined
 }
@@ -82,6 +80,15 @@ const setUsername = change({
   result: ({ email, username }) => `${email} has the username ${username}.`,
 })
 
+const setName = change({
+  args: '<user> [name]',
+  text: 'change the name of a person; without a name, remove it',
+  examples: ['svc users set-name ada "Ada Lovelace"', 'svc users set-name ada'],
+  event: 'name_change',
+  apply: ({ users: accounts }, { id }, [name]: [string | undefined]) => accounts.change(id, { name: name ?? null }),
+  result: ({ email, name }) => (name === null ? `${email} has no name now.` : `${email} has the name ${name}.`),
+})
+
 const setRoles = change({
   args: '<user> [roles...]',
   text: 'replace the roles of a user; without roles, remove all',
@@ -141,11 +148,9 @@ const deletion = command({
     await call.withCore(async ({ core, logEvent }) => {
       const user = await requireUser(core, name)
       const { id, email } = user
-      if (!call.yes) {
-        // A question that is longer than a line of the terminal is drawn wrongly, so the user has a line of its own.
-        printNotice(`this is about ${email}, id ${id}`)
-        if (!(await confirm('Delete the account permanently?'))) throw new AppError('forbidden', 'nothing was deleted')
-      }
+      // A question that is longer than a line of the terminal is drawn wrongly, so the user has a line of its own.
+      if (!call.yes) printNotice(`this is about ${email}, id ${id}`)
+      await confirm(call, 'Delete the account permanently?', 'nothing was deleted')
       await core.users.delete(id)
       logEvent('account_delete', { userId: id })
       await call.result(userToJson(user), `Deleted ${email}, id ${id}.`)
@@ -165,6 +170,7 @@ export const users = group({
       'set-email': setEmail,
       'verify-email': verifyEmail,
       'set-username': setUsername,
+      'set-name': setName,
       'set-roles': setRoles,
     },
     'Help a user to log in:': {

@@ -12,7 +12,6 @@ export const stateOf = ({ closedAtMs, deliveredAtMs }: OutboxEvent): 'waiting' |
   return closedAtMs === null ? 'waiting' : 'failed'
 }
 
-/** Adds the status or the problem of the last attempt to the state. */
 export const outcomeOf = ({ attempts, closedAtMs, deliveredAtMs, status, problem }: OutboxEvent): string => {
   if (deliveredAtMs !== null) return `delivered (${status})`
   if (closedAtMs !== null) return `failed (${problem})`

@@ -1,9 +1,9 @@
-import { InvalidArgumentError } from 'commander'
+import { duration, parser } from '../config/parsers.ts'
 import { AppError } from '../lib/errors.ts'
 import { redactUrl } from '../lib/url.ts'
-import { parseDuration, toTimestamp } from '../lib/time.ts'
+import { toTimestamp } from '../lib/time.ts'
 import type { DeliveryAttempt, OutboxEvent } from '../webhooks/webhooks.ts'
-import { type Call, command, group, option, type ValuesOf } from './command/command.ts'
+import { type Call, command, group, LIST_LIMIT, option, type ValuesOf } from './command/command.ts'
 import type { Core } from './command/with-core.ts'
 import { print, printJson, printList, printRecord } from './terminal/output.ts'
 import { countText } from './terminal/text.ts'
@@ -22,7 +22,7 @@ const list = command({
   text: 'list events and their state, the newest first',
   examples: ['svc webhooks list', 'svc webhooks list --failed --limit 500 --json | jq -r ".[].id"'],
   options: {
-    limit: option.limitOr(50, 'maximum number of events'),
+    limit: option.parsed('--limit <count>', 'maximum number of events', LIST_LIMIT, 50),
     failed: option.flag('--failed', 'only events that were given up'),
   },
   run: (call) =>
@@ -65,19 +65,12 @@ const printEvent = async (event: OutboxEvent, attempts: DeliveryAttempt[]): Prom
   await printList([attempts], listing, false)
 }
 
-/** Reads a duration in milliseconds. */
-const parseSince = (text: string): number => {
-  const ms = parseDuration(text)
-  if (ms !== undefined && ms >= 1 && ms <= Number.MAX_SAFE_INTEGER) return Math.round(ms)
-  throw new InvalidArgumentError('It must be a duration such as 30m, 24h or 1h30m.')
-}
-
 const REDELIVERY = {
   failed: option.flag('--failed', 'send every event that was given up, the oldest first'),
   since: option.parsed(
     '--since <duration>',
     'with --failed: only events that were given up within this time, such as 24h',
-    parseSince,
+    parser('a duration such as 30m, 24h or 1h30m', duration().parse),
   ),
   deliver: option.flag('--deliver', 'deliver from this command, not from the running service'),
 }

@@ -42,8 +42,6 @@ export class ConfigError extends Error {
   }
 }
 
-export type { Environment }
-
 const NO_FILES = { fromEnvFile: new Set<string>(), modeOf: () => undefined }
 
 /**

@@ -1,102 +1,80 @@
 import { isLoopbackHost } from '../lib/network.ts'
 import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
-import { type Environment, isSet } from './setting.ts'
+import { type Environment, isSet, linesOf } from './setting.ts'
 import { type ReadSettings, SETTINGS } from './settings.ts'
 
 /** Finds settings that are good alone and impossible together, one line each. */
 export const findConflicts = (environment: Environment, settings: ReadSettings): string[] => {
-  const { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl } = settings
-  return [
-    ...findHalfWebhook(environment),
-    ...findPreviousWebhookSecret(environment, settings),
-    ...findMailConflicts(environment, settings),
-    ...findNoWayIn(environment, settings),
-    ...findForeignDomain(environment, settings),
-    ...(metricsPort !== undefined && metricsPort === port
-      ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port']
-      : []),
-    ...(cookiePrefix && isPlainHttp(baseUrl, environment)
-      ? ['SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only']
-      : []),
-    ...(hstsMs !== undefined && isPlainHttp(baseUrl, environment)
-      ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only']
-      : []),
-    ...(settings.auditLog && settings.logLevel && !['debug', 'info'].includes(settings.logLevel)
-      ? [
-          `SVC_AUDIT_LOG=on has no effect with SVC_LOG_LEVEL=${settings.logLevel}: records are lines of level info, so it must be info or debug`,
-        ]
-      : []),
-    ...(isSet(SETTINGS.previousSecret, environment) && !isSet(SETTINGS.secret, environment)
-      ? ['SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is']
-      : []),
-    ...(database?.kind === 'postgres' && !environment.SVC_SECRET && !environment.SVC_SECRET_FILE
-      ? ['SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process']
-      : []),
-  ]
+  const has = (key: keyof typeof SETTINGS): boolean => isSet(SETTINGS[key], environment)
+  const missing = (key: keyof typeof SETTINGS, needed: keyof typeof SETTINGS, how = ''): string | false =>
+    has(key) &&
+    !has(needed) &&
+    `${SETTINGS[needed].name} is missing: it must be set when ${SETTINGS[key].name} is${how}`
+  // An invalid base URL counts as https and as public, since it is an error already.
+  const isPlainHttp = settings.baseUrl ? !settings.baseUrl.startsWith('https:') : !has('baseUrl')
+  const { webhookSecret, database, metricsPort, logLevel } = settings
+  return linesOf([
+    missing('webhookUrl', 'webhookSecret'),
+    missing('webhookSecret', 'webhookUrl'),
+    missing('previousWebhookSecret', 'webhookSecret') ||
+      (webhookSecret !== undefined &&
+        webhookSecret === settings.previousWebhookSecret &&
+        'SVC_WEBHOOK_SECRET_PREVIOUS and SVC_WEBHOOK_SECRET are the same: set the new one, or unset the previous one'),
+    missing('smtp', 'mailFrom', ', to the address that messages come from'),
+    findMailConflict(settings, has),
+    environment.SVC_PASSWORDS === 'off' &&
+      !has('oauthProviders') &&
+      relyingPartyIdOf(settings) === undefined &&
+      'SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off and without passkeys, nobody could log in',
+    (settings.baseUrl || !has('baseUrl')) && findForeignDomain(settings),
+    environment.SVC_USERNAMES === 'off' && findLoginByUsername(settings),
+    metricsPort !== undefined &&
+      metricsPort === settings.port &&
+      'SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port',
+    settings.cookiePrefix &&
+      isPlainHttp &&
+      'SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only',
+    settings.hstsMs !== undefined &&
+      isPlainHttp &&
+      'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
+    settings.auditLog &&
+      logLevel &&
+      !['debug', 'info'].includes(logLevel) &&
+      `SVC_AUDIT_LOG=on has no effect with SVC_LOG_LEVEL=${logLevel}: records are lines of level info, so it must be info or debug`,
+    missing('previousSecret', 'secret'),
+    database?.kind === 'postgres' &&
+      !has('secret') &&
+      'SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process',
+  ])
 }
 
-/** Tells whether the base URL is not https. An invalid one counts as https, since it is an error already. */
-const isPlainHttp = (baseUrl: string | undefined, { SVC_BASE_URL: text }: Environment): boolean =>
-  baseUrl ? !baseUrl.startsWith('https:') : !text
+const findLoginByUsername = ({ loginWith }: ReadSettings): string | false =>
+  loginWith === 'both' && 'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email'
 
-const findNoWayIn = (environment: Environment, settings: ReadSettings): string[] =>
-  environment.SVC_PASSWORDS === 'off' &&
-  !isSet(SETTINGS.oauthProviders, environment) &&
-  relyingPartyIdOf(settings) === undefined
-    ? ['SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off and without passkeys, nobody could log in']
-    : []
-
-/** An invalid base URL is an error already. */
-const findForeignDomain = (environment: Environment, { relyingPartyId, baseUrl }: ReadSettings): string[] => {
-  if (relyingPartyId === undefined || (isSet(SETTINGS.baseUrl, environment) && !baseUrl)) return []
-  if (isOwnDomain(relyingPartyId, baseUrl)) return []
-  return [
-    `SVC_WEBAUTHN_RP_ID=${JSON.stringify(relyingPartyId)} is not accepted: it must be the host of SVC_BASE_URL or a parent ` +
-      'domain of it, or browsers refuse every passkey',
-  ]
+const findMailConflict = (
+  { smtp, baseUrl, emailVerification }: ReadSettings,
+  has: (key: 'smtp' | 'baseUrl') => boolean,
+): string | false | undefined => {
+  if (!has('smtp'))
+    return (
+      (emailVerification === 'optional' || emailVerification === 'required') &&
+      `SVC_EMAIL_VERIFICATION=${emailVerification} needs mail: set SVC_SMTP_URL and SVC_MAIL_FROM`
+    )
+  const isOnThisMachine = baseUrl ? isLoopbackHost(new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')) : !has('baseUrl')
+  return (
+    smtp &&
+    !isLoopbackHost(smtp.host) &&
+    isOnThisMachine &&
+    `SVC_BASE_URL must be set to the public origin when SVC_SMTP_URL leads to ${smtp.host}: links in messages would ` +
+      'lead to the machine of the user who reads them'
+  )
 }
 
-const findHalfWebhook = (environment: Environment): string[] => {
-  const url = environment.SVC_WEBHOOK_URL
-  const secret = environment.SVC_WEBHOOK_SECRET || environment.SVC_WEBHOOK_SECRET_FILE
-  if (url && !secret) return ['SVC_WEBHOOK_SECRET is missing: it must be set when SVC_WEBHOOK_URL is']
-  if (secret && !url) return ['SVC_WEBHOOK_URL is missing: it must be set when SVC_WEBHOOK_SECRET is']
-  return []
-}
-
-const findPreviousWebhookSecret = (environment: Environment, settings: ReadSettings): string[] => {
-  if (!isSet(SETTINGS.previousWebhookSecret, environment)) return []
-  if (!isSet(SETTINGS.webhookSecret, environment))
-    return ['SVC_WEBHOOK_SECRET is missing: it must be set when SVC_WEBHOOK_SECRET_PREVIOUS is']
-  const { webhookSecret, previousWebhookSecret } = settings
-  return webhookSecret !== undefined && webhookSecret === previousWebhookSecret
-    ? ['SVC_WEBHOOK_SECRET_PREVIOUS and SVC_WEBHOOK_SECRET are the same: set the new one, or unset the previous one']
-    : []
-}
-
-const findMailConflicts = (environment: Environment, settings: ReadSettings): string[] =>
-  isSet(SETTINGS.smtp, environment) ? findConflictsWithMail(environment, settings) : findConflictsWithoutMail(settings)
-
-const findConflictsWithMail = (environment: Environment, { smtp, baseUrl }: ReadSettings): string[] => [
-  ...(isSet(SETTINGS.mailFrom, environment)
-    ? []
-    : ['SVC_MAIL_FROM is missing: it must be set when SVC_SMTP_URL is, to the address that messages come from']),
-  ...(smtp && !isLoopbackHost(smtp.host) && isOnThisMachine(baseUrl, environment)
-    ? [
-        `SVC_BASE_URL must be set to the public origin when SVC_SMTP_URL leads to ${smtp.host}: links in messages would ` +
-          'lead to the machine of the user who reads them',
-      ]
-    : []),
-]
-
-/** An invalid base URL is an error already. */
-const isOnThisMachine = (baseUrl: string | undefined, environment: Environment): boolean =>
-  baseUrl ? isLoopbackHost(new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')) : !isSet(SETTINGS.baseUrl, environment)
-
-const findConflictsWithoutMail = ({ emailVerification }: ReadSettings): string[] =>
-  emailVerification === 'optional' || emailVerification === 'required'
-    ? [`SVC_EMAIL_VERIFICATION=${emailVerification} needs mail: set SVC_SMTP_URL and SVC_MAIL_FROM`]
-    : []
+const findForeignDomain = ({ relyingPartyId, baseUrl }: ReadSettings): string | false =>
+  relyingPartyId !== undefined &&
+  !isOwnDomain(relyingPartyId, baseUrl) &&
+  `SVC_WEBAUTHN_RP_ID=${JSON.stringify(relyingPartyId)} is not accepted: it must be the host of SVC_BASE_URL or a parent ` +
+    'domain of it, or browsers refuse every passkey'
 
 /**
  * Reads the certificates of the database, so that a missing file is an error at the start and not at the first query.

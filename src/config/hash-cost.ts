@@ -1,7 +1,6 @@
 import { memoryOfMachine, toMiB } from '../lib/machine.ts'
 import { parser } from './parsers.ts'
 
-/** The cost of a password hash, with memory in KiB. */
 interface Argon2Cost {
   memoryCost: number
   timeCost: number
@@ -48,14 +47,14 @@ export const hashMemoryOf = ({ hashesAtOnce, argon2 }: HashSettings): number => 
 const SHARE_OF_HASHES = 0.5
 
 /** A warning where the hashes at once could take the memory that everything else needs. */
-export const warnOfHashMemory = (settings: HashSettings): string[] => {
+export const warnOfHashMemory = (settings: HashSettings): string | false => {
   const bytes = hashMemoryOf(settings)
   const availableBytes = memoryOfMachine()
-  if (bytes <= availableBytes * SHARE_OF_HASHES) return []
-  return [
+  return (
+    bytes > availableBytes * SHARE_OF_HASHES &&
     `SVC_ARGON2 makes ${settings.hashesAtOnce} hashes at once hold ${toMiB(bytes)} MiB, and there are ${toMiB(availableBytes)} MiB of memory: ` +
-      'lower it or SVC_HASHES_AT_ONCE',
-  ]
+      'lower it or SVC_HASHES_AT_ONCE'
+  )
 }
 
 const MAX_FOREIGN_BYTES = 2 ** 30

@@ -57,18 +57,15 @@ const readLogin = (credentials: string | undefined): SmtpServer['login'] => {
 
 const decode = (text: string): string => {
   if (/[@\s]/.test(text)) throw refusal('an @ or a space in the user or password must be written %40 or %20')
-  const decoded = decodeOrExplain(text)
-  // NUL stands between user and password on the wire (RFC 4616).
-  if (/\p{Cc}/u.test(decoded)) throw refusal('the user and the password may contain no control characters')
-  return decoded
-}
-
-const decodeOrExplain = (text: string): string => {
+  let decoded: string
   try {
-    return decodeURIComponent(text)
+    decoded = decodeURIComponent(text)
   } catch {
     throw refusal('the user and the password must be percent-encoded: a % is written %25')
   }
+  // NUL stands between user and password on the wire (RFC 4616).
+  if (/\p{Cc}/u.test(decoded)) throw refusal('the user and the password may contain no control characters')
+  return decoded
 }
 
 const refusal = (message: string): AppError => new AppError('invalid_request', message)

@@ -6,7 +6,6 @@ import { requireUnguessable } from '../lib/weak-secret.ts'
 import { readPostgresUrl } from '../storage/postgres/url.ts'
 import { requireBlocklistFile } from '../accounts/passwords/blocklist/blocklist-file.ts'
 
-/** Turns the text of a variable into a value. */
 export interface Parser<T> {
   /** Describes the accepted texts, for the documentation and error messages. */
   format: string

@@ -8,7 +8,7 @@ import {
 } from '../oauth/providers/presets.ts'
 import { variablePrefix } from './provider-parsers.ts'
 import { listProviderSettings, type NamedSetting, type ProviderValues } from './provider-settings.ts'
-import { type Environment, isSet, readSetting, type SettingSource } from './setting.ts'
+import { type Environment, isSet, linesOf, readSetting, type SettingSource } from './setting.ts'
 
 /** Reads the settings of these providers. One with an error is left out, and the error is added to `source.errors`. */
 export const readProviders = (names: readonly string[], source: SettingSource): ProviderSettings[] =>
@@ -22,9 +22,9 @@ const readProvider = (name: string, source: SettingSource): ProviderSettings | u
     else read[entry.key] = readSetting(entry, source)
   }
   const values = read as ProviderValues
-  const issuer = resolveIssuer(name, values, environment)
-  errors.push(...findConflicts(name, { ...values, issuer }, environment))
-  return toProviderSettings(name, { ...values, issuer })
+  values.issuer = resolveIssuer(name, values, environment)
+  errors.push(...findConflicts(name, values, environment))
+  return toProviderSettings(name, values)
 }
 
 const missingError = (name: string, { key, name: variable, format }: NamedSetting): string => {
@@ -40,23 +40,20 @@ const resolveIssuer = (name: string, values: ProviderValues, environment: Enviro
   return tenant && microsoftIssuer(tenant)
 }
 
-type Resolved = Omit<ProviderValues, 'issuer'> & { issuer: string | undefined }
-
-const findConflicts = (name: string, values: Resolved, environment: Environment): string[] => {
+const findConflicts = (name: string, values: ProviderValues, environment: Environment): string[] => {
   const { kind } = presetOf(name)
   const { scopes, trustsEmail, issuer } = values
   const prefix = variablePrefix(name)
-  return [
-    ...(kind === 'microsoft' && environment[`${prefix}ISSUER`] && environment[`${prefix}TENANT`]
-      ? [`${prefix}ISSUER and ${prefix}TENANT are both set: set one of them`]
-      : []),
-    ...(asksForOpenid(kind) && scopes && !scopes.includes('openid')
-      ? [`${prefix}SCOPES=${JSON.stringify(scopes.join(' '))} is not accepted: it must include openid`]
-      : []),
-    ...(trustsEmail && !canBeOnesOwn(kind, issuer)
-      ? [`${prefix}TRUST_EMAIL="on" is not accepted: ${NOT_ONES_OWN}`]
-      : []),
-  ]
+  return linesOf([
+    kind === 'microsoft' &&
+      Boolean(environment[`${prefix}ISSUER`] && environment[`${prefix}TENANT`]) &&
+      `${prefix}ISSUER and ${prefix}TENANT are both set: set one of them`,
+    asksForOpenid(kind) &&
+      scopes &&
+      !scopes.includes('openid') &&
+      `${prefix}SCOPES=${JSON.stringify(scopes.join(' '))} is not accepted: it must include openid`,
+    trustsEmail && !canBeOnesOwn(kind, issuer) && `${prefix}TRUST_EMAIL="on" is not accepted: ${NOT_ONES_OWN}`,
+  ])
 }
 
 const NOT_ONES_OWN =
@@ -64,7 +61,7 @@ const NOT_ONES_OWN =
   'tenant that your organisation runs'
 
 /** Returns undefined when a required setting is missing or invalid, which is in the errors already. */
-const toProviderSettings = (name: string, values: Resolved): ProviderSettings | undefined => {
+const toProviderSettings = (name: string, values: ProviderValues): ProviderSettings | undefined => {
   const { clientId, clientSecret = values.applePrivateKey, issuer, scopes, label } = values
   const { appleTeamId: teamId, appleKeyId: keyId } = values
   if (!clientId || !clientSecret || !issuer || !scopes || !label) return undefined

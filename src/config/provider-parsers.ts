@@ -41,7 +41,6 @@ export const credential = parser(
   (text) => (text.length <= 512 && /^[!-~](?:[ -~]*[!-~])?$/.test(text) ? text : undefined),
 )
 
-/** The key in PKCS #8. */
 export const applePrivateKey = parser(
   'the ES256 private key from Apple in PEM format, the content of the .p8 file; in a variable, line ends may be written \\n',
   (text) => {

@@ -122,7 +122,6 @@ export const PROVIDER_SETTINGS = {
 type Table = typeof PROVIDER_SETTINGS
 type Key = keyof Table
 
-/** The settings of one provider as read. */
 export type ProviderValues = { [K in Key]?: ValueOf<Table[K]> }
 
 export interface NamedSetting extends Setting<unknown> {

@@ -25,21 +25,20 @@ const looksLikeSuffix = (domain: string): boolean =>
   /^(?:ac|co|com|edu|go|gob|gov|ltd|mil|ne|net|nom|or|org|plc|sch)\.[a-z]{2}$/.test(domain)
 
 /** One line where passkeys are on, and browsers offer none under this base URL, or refuse the domain. */
-export const warnOfPasskeys = ({ passkeys, baseUrl, relyingPartyId = '' }: Settings): string[] => {
-  if (!passkeys) return []
+export const warnOfPasskeys = ({ passkeys, baseUrl, relyingPartyId = '' }: Settings): string | undefined => {
+  if (!passkeys) return undefined
   if (!canHavePasskeys(baseUrl))
-    return [
+    return (
       `SVC_BASE_URL="${baseUrl}" allows no passkeys: browsers offer them under https with a domain, and under ` +
-        'http://localhost; set SVC_PASSKEYS=off if there shall be none',
-    ]
-  if (!looksLikeSuffix(relyingPartyId) || relyingPartyId === hostOf(baseUrl)) return []
-  const labels = hostOf(baseUrl)
-    .slice(0, -relyingPartyId.length - 1)
-    .split('.')
-  return [
+      'http://localhost; set SVC_PASSKEYS=off if there shall be none'
+    )
+  const host = hostOf(baseUrl)
+  if (!looksLikeSuffix(relyingPartyId) || relyingPartyId === host) return undefined
+  const labels = host.slice(0, -relyingPartyId.length - 1).split('.')
+  return (
     `SVC_WEBAUTHN_RP_ID="${relyingPartyId}" seems to be a name under which anybody can have a domain: browsers refuse ` +
-      `passkeys for it; set it to a domain of your own, such as ${labels.at(-1)}.${relyingPartyId}`,
-  ]
+    `passkeys for it; set it to a domain of your own, such as ${labels.at(-1)}.${relyingPartyId}`
+  )
 }
 
 /** Whether browsers accept the domain for this base URL: its host, or a parent domain. */

@@ -1,19 +1,29 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createDurably, makeDataFolder, replaceDurably } from '../lib/durable-file.ts'
 import { createRootSecret, type RootSecret, type SecretPair } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import { requireUnguessable } from '../lib/weak-secret.ts'
+import type { ReadSettings } from './settings.ts'
 
 const FILE_NAME = 'svc.secret'
 const SECRET_BYTES = 32
 
-/** The path of the root secret beside a SQLite database. */
-export const rootSecretFile = (databaseFile: string): string => join(dirname(databaseFile), FILE_NAME)
+const rootSecretFile = (databaseFile: string): string => join(dirname(databaseFile), FILE_NAME)
 
-/** The path of the previous root secret, which is accepted as long as the file exists. */
-export const previousSecretFile = (databaseFile: string): string => `${rootSecretFile(databaseFile)}.previous`
+/** The previous root secret is accepted as long as the file exists. */
+const previousSecretFile = (databaseFile: string): string => `${rootSecretFile(databaseFile)}.previous`
+
+/** The files of the root secret beside a SQLite database; undefined where `SVC_SECRET` holds it. */
+export const secretFilesOf = ({
+  database,
+  secret,
+}: Pick<ReadSettings, 'database'> & { secret?: ReadSettings['secret'] }) => {
+  if (secret !== undefined || database.kind !== 'sqlite') return undefined
+  const file = resolve(database.file)
+  return { database: file, current: rootSecretFile(file), previous: previousSecretFile(file) }
+}
 
 /**
  * Opens the root secret beside a database file, with the previous one; the first start creates it. `refresh` of the
@@ -47,11 +57,7 @@ interface Listeners {
   onProblem?: (error: Error) => void
 }
 
-interface VersionedPair extends SecretPair {
-  version: string
-}
-
-const readSecretPair = (databaseFile: string): VersionedPair => {
+const readSecretPair = (databaseFile: string): SecretPair & { version: string } => {
   // The version first, so that a change during the reads is noticed later. Then the current secret before the previous
   // one, because a rotation writes them the other way round.
   const version = fileVersionOf(databaseFile)

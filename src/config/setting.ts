@@ -1,7 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Parser } from './parsers.ts'
 
-/** A row of a table of settings. */
 export interface Setting<T> extends Parser<T> {
   name: `SVC_${string}`
   description: string
@@ -9,7 +8,6 @@ export interface Setting<T> extends Parser<T> {
   defaultValue?: string
   /** Describes a default that is no text, or depends on other settings. */
   defaultText?: string
-  /** The value when the variable is unset. */
   unsetValue?: T
   /** The value is never shown, and may come from a file: `NAME_FILE` holds its path. */
   secret?: boolean
@@ -28,15 +26,17 @@ export type Environment = Record<string, string | undefined>
 /** Settings are read from it, and it collects the errors. */
 export interface SettingSource {
   environment: Environment
-  /** Reads the file that a variable ending in `_FILE` names. */
   readFile: (path: string) => string
-  /** One line per error. */
   errors: string[]
 }
 
 /** Whether a setting has a value. An empty variable counts as unset. */
 export const isSet = ({ name, secret }: Setting<unknown>, environment: Environment): boolean =>
   Boolean(environment[name] || (secret && environment[`${name}_FILE`]))
+
+/** Keeps the lines whose conditions hold. */
+export const linesOf = (lines: (string | false | undefined)[]): string[] =>
+  lines.filter((line) => typeof line === 'string')
 
 const unchanged = (text: string): string => text
 

@@ -210,6 +210,20 @@ export const SETTINGS = {
     defaultValue: 'on',
     ...onOff,
   },
+  loginWith: {
+    name: 'SVC_LOGIN_WITH',
+    description: '`both`: people log in with their email address or their username, and the password.',
+    defaultValue: 'email',
+    ...oneOf('email', 'both'),
+  },
+  names: {
+    name: 'SVC_NAMES',
+    description:
+      'Names of people. `off`: never asked for and never shown. `required`: users who sign up or accept an invitation ' +
+      'give one.',
+    defaultValue: 'off',
+    ...oneOf('off', 'optional', 'required'),
+  },
   emailDomains: {
     name: 'SVC_EMAIL_DOMAINS',
     description: 'Email domains that signup, providers and changes of email accept.',
@@ -277,6 +291,14 @@ export const SETTINGS = {
     name: 'SVC_HOME_URL',
     description: 'Path of the application where login without `return_to` and logout end.',
     defaultValue: '/',
+    ...homePath,
+  },
+  afterSignupUrl: {
+    name: 'SVC_AFTER_SIGNUP_URL',
+    description:
+      'Path of the application where people who have just created an account go first. Where a `return_to` was asked for, ' +
+      'it is a query parameter of this path.',
+    defaultText: 'none: they go where a login leads',
     ...homePath,
   },
   trustProxy: {
@@ -424,5 +446,4 @@ export const SETTINGS = {
   },
 } satisfies Record<string, Setting<unknown>>
 
-/** The values of the settings as read. */
 export type ReadSettings = { [Key in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Key]> }

@@ -35,6 +35,7 @@ export const settingsOfSubjects = (config: Config) => {
     tokens: { issuer: baseUrl, audiences: config.audiences },
     sessions: {
       defaultAudience: loginAudience(config.audiences),
+      names: config.names !== 'off',
       lifetimes: {
         accessTokenMs: config.accessTokenLifetimeMs,
         sessionMs: config.sessionLifetimeMs,

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
 import { findClosest } from '../lib/closest-match.ts'
 import { coverMostAddresses, createNetworkCheck, isLoopbackHost, isPrivateAddress } from '../lib/network.ts'
 import { warnOfHashMemory } from './hash-cost.ts'
@@ -7,8 +6,8 @@ import { variablePrefix } from './provider-parsers.ts'
 import { findProviderName, listProviderSettings } from './provider-settings.ts'
 import { warnOfPasskeys } from './relying-party.ts'
 import { isMisspelt, webhookKey } from '../lib/webhook-key.ts'
-import { previousSecretFile, rootSecretFile } from './root-secret.ts'
-import type { Environment, Setting } from './setting.ts'
+import { secretFilesOf } from './root-secret.ts'
+import { type Environment, linesOf, type Setting } from './setting.ts'
 import { type ReadSettings, SETTINGS } from './settings.ts'
 
 /** The check of the permissions of files with secrets needs this. */
@@ -21,63 +20,61 @@ export interface SecretFiles {
 }
 
 /** Warnings about unsafe settings that are accepted, one line each: the variable, the danger, and what to do. */
-export const findWarnings = (settings: ReadSettings, files: SecretFiles): string[] => [
-  ...warnOfBaseUrl(settings),
-  ...warnOfLimits(settings),
-  ...warnOfSignup(settings),
-  ...warnOfPasskeys(settings),
-  ...warnOfProxies(settings),
-  ...warnOfHashMemory(settings),
-  ...warnOfDatabase(settings),
-  ...warnOfSecretFiles(settings, files),
-  ...warnOfWebhookUrl(settings),
-  ...warnOfWebhookSecrets(settings),
-  ...warnOfPlainMail(settings),
-  ...warnOfLifetimes(settings),
-]
+export const findWarnings = (settings: ReadSettings, files: SecretFiles): string[] => {
+  const { baseUrl, oauthProviders = [], trustProxy, webhookUrl, smtp } = settings
+  return linesOf([
+    isPublicHttp(baseUrl) &&
+      `SVC_BASE_URL="${baseUrl}" sends passwords and sessions unencrypted: serve the site by https, and set it to that`,
+    !settings.rateLimit &&
+      'SVC_RATE_LIMIT="off" lets anybody guess passwords without end: take it away, it is for tests',
+    settings.signup === 'providers' &&
+      oauthProviders.length === 0 &&
+      'SVC_SIGNUP="providers" lets nobody create an account, since SVC_OAUTH_PROVIDERS names no provider',
+    warnOfPasskeys(settings),
+    coverMostAddresses(trustProxy) &&
+      `SVC_TRUST_PROXY="${trustProxy.join(',')}" believes X-Forwarded-For of everybody, so that anybody can choose the ` +
+        'address that limits and the log see: name the addresses of your own proxies',
+    warnOfHashMemory(settings),
+    warnOfDatabase(settings),
+    ...warnOfSecretFiles(settings, files),
+    webhookUrl &&
+      isPublicHttp(webhookUrl) &&
+      `SVC_WEBHOOK_URL sends emails and what users do unencrypted to ${new URL(webhookUrl).host}: use https`,
+    warnOfWebhookSecret('SVC_WEBHOOK_SECRET', settings.webhookSecret),
+    warnOfWebhookSecret('SVC_WEBHOOK_SECRET_PREVIOUS', settings.previousWebhookSecret),
+    smtp?.tls === 'off' &&
+      !isLoopbackHost(smtp.host) &&
+      `SVC_SMTP_URL with ?tls=off sends messages, whose links lead into accounts, unencrypted to ${smtp.host}: take it ` +
+        'away, unless the way there is your own',
+    settings.accessTokenLifetimeMs > settings.sessionLifetimeMs &&
+      'SVC_ACCESS_TOKEN_TTL is longer than SVC_SESSION_TTL',
+    settings.refreshGraceMs > LONG_GRACE_MS &&
+      'SVC_REFRESH_GRACE is long: a stolen refresh token is noticed that much later',
+  ])
+}
+
+const LONG_GRACE_MS = 600_000
 
 const isLoopback = createNetworkCheck(['loopback'])
 /** RFC 6761, RFC 6762, RFC 8375 and ICANN's `.internal`. A name without a dot is known only in its own network. */
 const isPrivateName = (name: string): boolean =>
   /^[^.]+$|(?:^|\.)(?:localhost|local|internal|home\.arpa|test)$/.test(name.toLowerCase())
 
-const isPublicUrl = (url: string): boolean => {
+const isPublicHttp = (url: string | undefined): boolean => {
+  if (!url?.startsWith('http:')) return false
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   return isIP(host) === 0 ? !isPrivateName(host) : !(isLoopback(host) || isPrivateAddress(host))
 }
 
-const warnOfBaseUrl = ({ baseUrl }: ReadSettings): string[] =>
-  baseUrl?.startsWith('http:') && isPublicUrl(baseUrl)
-    ? [
-        `SVC_BASE_URL="${baseUrl}" sends passwords and sessions unencrypted: serve the site by https, and set it to that`,
-      ]
-    : []
-
-const warnOfLimits = ({ rateLimit }: ReadSettings): string[] =>
-  rateLimit ? [] : ['SVC_RATE_LIMIT="off" lets anybody guess passwords without end: take it away, it is for tests']
-
-const warnOfSignup = ({ signup, oauthProviders = [] }: ReadSettings): string[] =>
-  signup === 'providers' && oauthProviders.length === 0
-    ? ['SVC_SIGNUP="providers" lets nobody create an account, since SVC_OAUTH_PROVIDERS names no provider']
-    : []
-
-const warnOfProxies = ({ trustProxy }: ReadSettings): string[] =>
-  coverMostAddresses(trustProxy)
-    ? [
-        `SVC_TRUST_PROXY="${trustProxy.join(',')}" believes X-Forwarded-For of everybody, so that anybody can choose the ` +
-          'address that limits and the log see: name the addresses of your own proxies',
-      ]
-    : []
-
-const warnOfDatabase = ({ database }: ReadSettings): string[] => {
-  if (database.kind !== 'postgres') return []
+const warnOfDatabase = ({ database }: ReadSettings): string | undefined => {
+  if (database.kind !== 'postgres') return undefined
   const { host, tls } = database.connection
   const isLocal = host.startsWith('/') || host === 'localhost' || isLoopback(host)
-  if (isLocal || tls.mode === 'verify-full') return []
-  return [
+  if (isLocal || tls.mode === 'verify-full') return undefined
+  return (
     `SVC_DATABASE_URL reaches ${host} with sslmode=${tls.mode}, so that a machine in between can pass for the database: ` +
-      'use sslmode=verify-full with sslrootcert, unless the way there is your own',
-  ]
+    'use sslmode=verify-full with sslrootcert, unless the way there is your own'
+  )
 }
 
 const OTHERS = 0o006
@@ -96,51 +93,20 @@ const warnOfSecretFiles = (settings: ReadSettings, { environment, fromEnvFile, m
     return fromEnvFile.has(name) ? warn(name, '.env', OTHERS) : []
   })
   // svc creates these files for its own user only, so a group has no reason to read them.
-  const own = ownSecretFiles(settings).flatMap((file) => warn('SVC_SECRET is not set', file, GROUP_AND_OTHERS))
-  return [...named, ...own]
+  const own = secretFilesOf(settings)
+  const files = own ? [own.current, own.previous] : []
+  return [...named, ...files.flatMap((file) => warn('SVC_SECRET is not set', file, GROUP_AND_OTHERS))]
 }
-
-/** The secret files that svc creates beside a SQLite database. */
-const ownSecretFiles = ({ database, secret }: ReadSettings): string[] => {
-  if (secret !== undefined || database.kind !== 'sqlite') return []
-  const file = resolve(database.file)
-  return [rootSecretFile(file), previousSecretFile(file)]
-}
-
-const warnOfWebhookUrl = ({ webhookUrl }: ReadSettings): string[] =>
-  webhookUrl?.startsWith('http:') && isPublicUrl(webhookUrl)
-    ? [`SVC_WEBHOOK_URL sends emails and what users do unencrypted to ${new URL(webhookUrl).host}: use https`]
-    : []
 
 const MIN_WEBHOOK_SECRET_BYTES = 16
 
-const warnOfWebhookSecrets = ({ webhookSecret, previousWebhookSecret }: ReadSettings): string[] =>
-  Object.entries({ SVC_WEBHOOK_SECRET: webhookSecret, SVC_WEBHOOK_SECRET_PREVIOUS: previousWebhookSecret }).flatMap(
-    ([name, secret]) => {
-      if (!secret) return []
-      if (isMisspelt(secret))
-        return [`${name} begins with "whsec_", and no base64 follows: libraries of Standard Webhooks refuse it`]
-      const isShort = webhookKey(secret).length < MIN_WEBHOOK_SECRET_BYTES
-      return isShort ? [`${name} is shorter than ${MIN_WEBHOOK_SECRET_BYTES} bytes and could be guessed`] : []
-    },
-  )
-
-const warnOfPlainMail = ({ smtp }: ReadSettings): string[] =>
-  smtp?.tls === 'off' && !isLoopbackHost(smtp.host)
-    ? [
-        `SVC_SMTP_URL with ?tls=off sends messages, whose links lead into accounts, unencrypted to ${smtp.host}: take it ` +
-          'away, unless the way there is your own',
-      ]
-    : []
-
-const LONG_GRACE_MS = 600_000
-
-const warnOfLifetimes = ({ refreshGraceMs, accessTokenLifetimeMs, sessionLifetimeMs }: ReadSettings): string[] => [
-  ...(accessTokenLifetimeMs > sessionLifetimeMs ? ['SVC_ACCESS_TOKEN_TTL is longer than SVC_SESSION_TTL'] : []),
-  ...(refreshGraceMs > LONG_GRACE_MS
-    ? ['SVC_REFRESH_GRACE is long: a stolen refresh token is noticed that much later']
-    : []),
-]
+const warnOfWebhookSecret = (name: string, secret: string | undefined): string | false => {
+  if (!secret) return false
+  if (isMisspelt(secret))
+    return `${name} begins with "whsec_", and no base64 follows: libraries of Standard Webhooks refuse it`
+  const isShort = webhookKey(secret).length < MIN_WEBHOOK_SECRET_BYTES
+  return isShort && `${name} is shorter than ${MIN_WEBHOOK_SECRET_BYTES} bytes and could be guessed`
+}
 
 const PREFIX = 'SVC_'
 /** The SDK reads these, and may share a `.env` with svc. */

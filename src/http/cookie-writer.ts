@@ -18,6 +18,8 @@ export interface CookieWriter {
   stay: (value: string, seconds?: number) => string
   /** The cookie outlives sessions; browsers keep no cookie for longer (RFC 6265bis section 5.5). */
   device: (secret: string) => string
+  /** The cookie names a way to sign in, and outlives sessions too. */
+  lastWay: (way: string) => string
   /** The cookie lasts as long as a link that this browser has asked for. */
   link: (browserSecret: string, lifetimeMs: number) => string
   /** The cookie lasts until the page that shows the recovery codes; a missing value clears it. */
@@ -75,6 +77,7 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
     stay: (value, seconds) => write('stay', value, seconds),
 
     device: (secret) => write('device', secret, FOUR_HUNDRED_DAYS_SECONDS),
+    lastWay: (way) => write('lastWay', way, FOUR_HUNDRED_DAYS_SECONDS),
     link: (browserSecret, lifetimeMs) => write('link', browserSecret, Math.ceil(lifetimeMs / 1000)),
     pending: (sealed = '', lifetimeMs = 0) => write('pending', sealed, Math.ceil(lifetimeMs / 1000)),
 

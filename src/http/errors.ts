@@ -38,7 +38,7 @@ const NAMES_FIELD: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'conflic
 /** This is the reason of a change that needs a recent sign-in with more than one factor. */
 export const MFA_MISSING = 'confirm_mfa_first'
 
-/** This is the reason of a first second factor or passkey that needs a link by mail (`recovery.firstFactor`). */
+/** This is the reason of a first second factor or passkey that needs a link by mail (`links.firstFactor`). */
 export const MAIL_MISSING = 'mail_first'
 
 const PROOF_MISSING: ReadonlySet<string | undefined> = new Set(['confirm_first', MFA_MISSING, MAIL_MISSING])

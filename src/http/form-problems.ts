@@ -26,7 +26,7 @@ const inField = (errors: Refusal['errors'], { form }: Pick<RequestContext, 'form
 
 const formProblem = (error: AppError, requestId: string): FormProblem | undefined => {
   const { code, reason, values, retryAfterSeconds = 1 } = error
-  if (reason === 'credentials_wrong') return { kind: 'credentials_wrong' }
+  if (reason === 'credentials_wrong') return { kind: 'credentials_wrong', loginWith: values[0] as 'email' | 'both' }
   if (reason === 'busy') return { kind: 'busy', retryAfterSeconds, requestId }
   if (reason === 'codes_locked') return { kind: 'codes_locked', where: values[0] as LockedCodes, requestId }
   const of = limitedLogins(error)

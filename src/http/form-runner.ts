@@ -24,7 +24,7 @@ import type { RouteDeps } from './services.ts'
 
 type FormRunnerDeps = Pick<
   RouteDeps,
-  'accountLog' | 'findCurrentSession' | 'frame' | 'limits' | 'recovery' | 'requestMetrics' | 'users'
+  'accountLog' | 'findCurrentSession' | 'frame' | 'limits' | 'links' | 'requestMetrics' | 'users'
 >
 
 type RowOf<Credential extends unknown[]> = FormRoute<Credential> & Pick<Route, 'guard'>
@@ -62,12 +62,21 @@ export const createFormRunner = (deps: FormRunnerDeps): FormRunner => {
   const createAttempt =
     (row: FormColumns & Pick<Route, 'guard'>, context: RequestContext, showAgain: ShowRefused): FormAttempt =>
     <Checked>(about: Attempted<Checked>, action: RunAttempt<Checked>) => {
-      const { check, limits: names = row.limits, loginOf = '', outcome, event = row.event, instead, ...facts } = about
+      const {
+        check,
+        findEmail,
+        limits: names = row.limits,
+        loginOf,
+        outcome,
+        event = row.event,
+        instead,
+        ...facts
+      } = about
       const { userId, sessionId } = { ...(row.guard === 'session' ? context.session : undefined), ...facts }
 
-      const limit = (run: () => Promise<HttpResponse>): Promise<HttpResponse> => {
+      const limit = (email: string | undefined, run: () => Promise<HttpResponse>): Promise<HttpResponse> => {
         if (names === undefined) return run()
-        if (names === 'login') return limitLogin(deps, context, loginOf, run)
+        if (names === 'login') return limitLogin(deps, context, loginOf ?? email ?? '', run)
         const limitedBy = names.map((name) => limitOf(name, userId ?? '', context.network))
         return limits.attempt(limitedBy, run)
       }
@@ -75,8 +84,9 @@ export const createFormRunner = (deps: FormRunnerDeps): FormRunner => {
       const attempt = async (): Promise<HttpResponse> => {
         if (event === undefined) throw new Error('Neither the row of the form nor its handler names an event.')
         const checked = (await check?.()) as Checked
-        return accountLog.recordOutcome(context, { ...facts, event, userId, sessionId }, (completed) =>
-          limit(() => action(completed, checked)),
+        const email = findEmail ? await findEmail() : facts.email
+        return accountLog.recordOutcome(context, { ...facts, email, event, userId, sessionId }, (completed) =>
+          limit(email, () => action(completed, checked)),
         )
       }
 

@@ -7,6 +7,7 @@ export interface FormView {
 
 const FIELD_PROBLEMS = [
   'email_missing',
+  'email_or_username_missing',
   'email_invalid',
   'email_taken',
   'email_same',
@@ -20,6 +21,8 @@ const FIELD_PROBLEMS = [
   'password_wrong',
   'username_invalid',
   'username_taken',
+  'name_missing',
+  'name_invalid',
   'code_missing',
   'passkey_challenge',
   'passkey_unreadable',
@@ -54,7 +57,7 @@ export type LockedCodes = 'browsers' | 'links' | 'anywhere'
 
 /** An error concerns a whole form. An operator finds the line in the log with the request ID. */
 export type FormProblem =
-  | { kind: 'credentials_wrong' }
+  | { kind: 'credentials_wrong'; loginWith?: 'email' | 'both' }
   | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }
   /** So many wrong passwords came that no more are checked for a while. */
   | { kind: 'login_limited'; of: LimitedLogins; retryAfterSeconds: number; requestId: string }

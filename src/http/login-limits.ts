@@ -12,7 +12,7 @@ import { TooManyTries } from '../limits/limits.ts'
  * one account.
  */
 export const limitLogin = async <T>(
-  { limits, users, recovery: { loginLimit } }: Pick<RouteDeps, 'limits' | 'users' | 'recovery'>,
+  { limits, users, links: { loginLimit } }: Pick<RouteDeps, 'limits' | 'users' | 'links'>,
   context: RequestContext,
   entered: string,
   action: () => Promise<T>,

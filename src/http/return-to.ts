@@ -76,6 +76,20 @@ const isAccepted = (entered: string): boolean =>
 export const withReturnTo = (path: string, returnTo: string | undefined): string =>
   returnTo === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}`
 
+/**
+ * Finds the page for a user who has just created their account: that of `SVC_AFTER_SIGNUP_URL`, which gets what was
+ * asked for as its `return_to`. It goes without where the address would be longer than a `return_to` of ours may be.
+ */
+export const afterSignup = (
+  { homeUrl, afterSignupUrl }: Pick<ReturnTargets, 'homeUrl'> & { afterSignupUrl: string | undefined },
+  returnTo: string,
+): string => {
+  if (afterSignupUrl === undefined) return returnTo
+  const [, path = '', fragment = ''] = /^([^#]*)(.*)$/.exec(afterSignupUrl) ?? []
+  const whole = withReturnTo(path, returnToParameter(returnTo, { homeUrl })) + fragment
+  return whole.length <= MAX_LENGTH ? whole : afterSignupUrl
+}
+
 /** Gives the value of `return_to` in links and forms. It is undefined for the home address, which is the default. */
 export const returnToParameter = (returnTo: string, { homeUrl }: Pick<ReturnTargets, 'homeUrl'>): string | undefined =>
   returnTo === homeUrl ? undefined : returnTo

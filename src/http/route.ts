@@ -77,7 +77,9 @@ export interface Attempted<Checked> extends Partial<EventFacts> {
   /** Runs before anything is recorded or limited; its failure is counted, and shows the form again. */
   check?: () => Awaitable<Checked>
   limits?: FormLimits
-  /** The logins of this email are limited, with the limits `login`. */
+  /** Finds the email that is tried, after the check. The record and the limits go by it. */
+  findEmail?: () => Awaitable<string>
+  /** The logins of this email are limited, with the limits `login`. It is the email that is tried if left out. */
   loginOf?: string
   outcome?: CountEnd
   /** Answers a refusal with something other than the form. */
@@ -204,7 +206,7 @@ export type Route = {
   /** The row stands for its path and for every path below it. */
   isPrefix?: true
   /** The route does not exist if this setting is off. */
-  needs?: 'usernames' | 'passwords' | 'passkeys'
+  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys'
 } & (KeylessRow | KeyRow)
 
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>

@@ -10,14 +10,14 @@ import type { Mail } from '../mail/mail.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { Frame } from './frame.ts'
 import type { Passkeys } from '../passkeys/passkeys.ts'
-import type { Recovery } from '../links/links.ts'
+import type { Links } from '../links/links.ts'
 import type { SecondFactors } from '../second-factor/second-factors.ts'
 import type { PendingSignIns } from '../sign-in/pending-sign-ins.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import type { EmailDomains } from '../accounts/fields.ts'
+import type { EmailDomains, NamesMode } from '../accounts/fields.ts'
 import type { Notify } from '../accounts/account-notice.ts'
-import type { Users } from '../accounts/accounts.ts'
+import type { Accounts } from '../accounts/accounts.ts'
 import type { AccountLog } from '../audit/account-log.ts'
 import type { CookieWriter } from './cookie-writer.ts'
 import type { CookieTable } from './cookies.ts'
@@ -40,6 +40,8 @@ export interface ServerDeps {
   isBaseUrlSet: boolean
   /** A login without `return_to` and a logout end at this path. */
   homeUrl: string
+  /** Users who have just created an account go to this path first. If it is undefined, they go where a login goes. */
+  afterSignupUrl: string | undefined
   /** Clients may request these audiences. If the list is empty, they may request any. */
   audiences: string[]
   /** This says which users may create an account. `providers` means only users who come from a provider. */
@@ -48,6 +50,10 @@ export interface ServerDeps {
   passwords: boolean
   /** This tells whether users choose a username and see it. */
   usernames: boolean
+  /** This tells with what, beside the password, users log in: with the email, or with the email or the username. */
+  loginWith: 'email' | 'both'
+  /** This tells whether people give their name, and whether they must. */
+  names: NamesMode
   /** This tells whether the names of all cookies begin with `__Host-` or `__Secure-`. */
   cookiePrefix: boolean
   /** The secret binds CSRF tokens to sessions. */
@@ -58,7 +64,7 @@ export interface ServerDeps {
   log: Log
   apiKeys: ApiKeys
   idempotency: Idempotency
-  users: Users
+  users: Accounts
   /** The directory is loaded with the first request that needs it, as pages are. */
   loadDirectory: () => Promise<UserDirectory>
   emailDomains: EmailDomains
@@ -77,7 +83,7 @@ export interface ServerDeps {
   secondFactorMode: 'off' | 'optional' | 'required'
   notify: Notify
   mail: Mail
-  recovery: Recovery
+  links: Links
   /** The list has the order of their buttons. */
   providers: ProviderView[]
   frame: Frame

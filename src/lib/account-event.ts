@@ -14,6 +14,7 @@ export const ACCOUNT_EVENTS = [
   'password_reset',
   'email_verification_request',
   'username_change',
+  'name_change',
   'email_change_request',
   'email_change_cancel',
   'email_change',

@@ -61,7 +61,6 @@ const createTableBound = (db: Database): (() => void) => {
   }
 }
 
-/** Runs an action within its limits; throws `TooManyTries`. */
 export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps) => {
   const remembered = createBoundedCache<{ limit: LimitName; endsAtMs: number; untilMs: number }>(REMEMBERED_COUNTERS)
   const underWay = createUnderWay()

@@ -1,8 +1,7 @@
 import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
-import { MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
+import { countWith, MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
 import { DAY_MS } from './limit-table.ts'
 
-/** This is a row of the table of counters. */
 export interface StoredCounter {
   /**
    * This is the key of the row; for a known browser it is the beginning, to which the row adds since when it is known.
@@ -39,7 +38,6 @@ export interface CountedRow {
 
 interface FullRow {
   id: string
-  /** This is the place of its counter in the list. */
   place: number
   count: number
   wait_ms: number
@@ -206,8 +204,7 @@ const TRIES = [1, 3, 10, 30, 100, Number.MAX_SAFE_INTEGER]
  * since a flood comes from many of them; counts of accounts go last.
  */
 export const deleteExcessCounters = async (db: Queries, most = MAX_COUNTERS): Promise<number> => {
-  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM counters')
-  const excess = Math.max(0, (row?.count ?? 0) - most)
+  const excess = Math.max(0, (await countWith(db, 'SELECT COUNT(*) AS count FROM counters')) - most)
   let deleted = 0
   for (const ofNetwork of [1, 0]) {
     for (const tries of TRIES) {

@@ -1,8 +1,16 @@
 import { UNKNOWN_NETWORK, widerNetworkOf } from '../lib/address.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { hmac } from '../lib/secrets.ts'
-import type { StoredCounter } from './counter-store.ts'
-import { type AnyLimit, LIMITS, type LimitName, UNKNOWN_NETWORK_FACTOR, WIDER_NETWORK_FACTOR } from './limit-table.ts'
+import { countTry, type StoredCounter } from './counter-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import {
+  type AnyLimit,
+  LIMITS,
+  type LimitName,
+  type MessageLimitName,
+  UNKNOWN_NETWORK_FACTOR,
+  WIDER_NETWORK_FACTOR,
+} from './limit-table.ts'
 
 /** This is a limit, and the row in which a try counts for it. */
 export interface Counter extends StoredCounter {
@@ -30,6 +38,14 @@ const rowOf = (limit: AnyLimit, id: string): StoredCounter => {
 
 /** Makes the row of a limit that the caller counts by itself: of codes, or of messages. */
 export const counterFor = (limit: AnyLimit, ...key: string[]): StoredCounter => rowOf(limit, [limit, ...key].join(' '))
+
+/** Counts a message for a limit; resolves to false if there were too many, and it was not counted. */
+export const countMessage = async (
+  { all }: Pick<Transaction, 'all'>,
+  limit: MessageLimitName,
+  key: string[],
+  nowMs: number,
+): Promise<boolean> => (await countTry(all, { counters: [counterFor(limit, ...key)], nowMs })).length > 0
 
 /** Makes the row of a limit of tries. All clients without a known address share one, with more tries. */
 const counterOf = (

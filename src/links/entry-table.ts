@@ -1,16 +1,13 @@
-import type { Change } from '../accounts/change.ts'
 import { orEmailTaken } from '../accounts/fields.ts'
-import type { Ownership } from '../accounts/ownership.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
 import type { Proof } from '../sign-in/amr.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser, lockUserToChange, requireUserById, type UserRecord } from '../accounts/user-store.ts'
-import type { Links } from './issued-links.ts'
-import { DeadLinkError, emailOfLink, type EntryPurpose, type Link } from './link.ts'
-import { type AskedFactor, type FindAsked, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
+import type { LinksDeps } from './links-deps.ts'
+import { DeadLinkError, emailOfLink, type EntryPurpose, isAccountOf, type Link, provesEmail } from './link.ts'
+import { type AskedFactor, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
 
 /** A user chooses an account at a provider, or a new passkey, in place of a password. */
 export interface Connectable {
@@ -21,11 +18,12 @@ export interface Connectable {
   provider?: string | undefined
   /** It is undefined if the provider has verified none. */
   verifiedEmail: Email | undefined
+  /** An invited account without a name gets this one, where it is accepted. */
+  fullName?: string | undefined
   /** Connects it to a user whose row the transaction has locked; it throws `conflict` if another user has it. */
   connect(transaction: Transaction, userId: string): Promise<void>
 }
 
-/** The choice of the entry was checked. */
 interface EntryChange {
   link: Link
   user: UserRecord
@@ -36,6 +34,7 @@ interface EntryChange {
   /** It is undefined if the account has no password afterwards, since nobody has proved to know it. */
   passwordHash?: string | undefined
   username?: string | undefined
+  name?: string | null | undefined
   caller: Caller
 }
 
@@ -51,15 +50,10 @@ interface EntryRow {
   isStillValid(link: Link, queries: Queries): Promise<boolean>
 }
 
-export interface EntryTableDeps extends Pick<Ownership, 'enterInvited' | 'reclaim'> {
-  db: Database
-  clock: Clock
-  links: Links
-  change: Change
-  findAsked: FindAsked
-  /** Lets logins of the account begin to count from zero. */
-  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
-}
+export type EntryTableDeps = Pick<
+  LinksDeps,
+  'change' | 'db' | 'enterInvited' | 'findAsked' | 'issued' | 'reclaim' | 'unlockLogins'
+>
 
 /**
  * THE table of the links by which a user enters an account says what each changes and ends, and what it asks for first.
@@ -71,7 +65,7 @@ export const createEntryTable = (deps: EntryTableDeps): Record<EntryPurpose, Ent
 })
 
 /** Sets a new password. The first proof of an unverified address gives the account to the owner of the address. */
-const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: EntryTableDeps): EntryRow => {
+const resetRow = ({ db, issued, change, reclaim, findAsked, unlockLogins }: EntryTableDeps): EntryRow => {
   const changeAccount = async (transaction: Transaction, entry: EntryChange): Promise<void> => {
     const { user, link, isOwnSession, factor, passwordHash, method: signsInWith, caller } = entry
     const { id: userId, emailLower } = user
@@ -95,7 +89,7 @@ const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: Entry
 
     async change(transaction, entry) {
       const { link, user, passwordHash } = entry
-      await links.use(transaction, link)
+      await issued.use(transaction, link)
       await changeAccount(transaction, entry)
       if (passwordHash !== undefined) await unlockLogins(transaction, { emailLower: user.emailLower, userId: user.id })
     },
@@ -108,7 +102,7 @@ const resetRow = ({ db, links, change, reclaim, findAsked, unlockLogins }: Entry
  * Puts back the address that the account had when the link was made. Everything that was added since the change was
  * asked for goes.
  */
-const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => ({
+const undoRow = ({ db, issued, change, findAsked }: EntryTableDeps): EntryRow => ({
   requireAccount: ({ userId = '' }) => requireUserById(db, userId),
   findAsked: (link) => askedBy(link),
 
@@ -116,7 +110,7 @@ const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => 
     orEmailTaken(async () => {
       const { userId = '', details } = link
       await lockUserToChange(transaction, userId)
-      await links.use(transaction, link)
+      await issued.use(transaction, link)
       await useFactor(transaction, findAsked, askedBy(link), factor)
       // The account has this address before the change of address is made.
       const email = emailOfLink(link)
@@ -129,7 +123,7 @@ const undoRow = ({ db, links, change, findAsked }: EntryTableDeps): EntryRow => 
 })
 
 /** Enters an account that an operator has made, and that nobody has entered. It has no second factor yet. */
-const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
+const inviteRow = ({ db, issued, enterInvited }: EntryTableDeps): EntryRow => ({
   async requireAccount(link) {
     const user = await findUserById(db, link.userId ?? '')
     if (!isAccountOf(user, link) || user.invitedAtMs === undefined) throw new DeadLinkError('invite', 'ended')
@@ -143,12 +137,12 @@ const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
     throw new AppError('forbidden', `This invitation is for ${email}.`, { reason: 'other_email', values: [email] })
   },
 
-  async change(transaction, { link, user: { id: userId }, passwordHash, username, caller }) {
+  async change(transaction, { link, user: { id: userId }, passwordHash, username, name, caller }) {
     // The lock comes before the link: everything that ends links locks the user first.
     await lockUserToChange(transaction, userId)
-    await links.use(transaction, link)
+    await issued.use(transaction, link)
     const { emailLower } = link
-    if (!(await enterInvited(transaction, { userId, emailLower, passwordHash, username, caller })))
+    if (!(await enterInvited(transaction, { userId, emailLower, passwordHash, username, name, caller })))
       throw new DeadLinkError('invite', 'ended')
   },
 
@@ -156,15 +150,8 @@ const inviteRow = ({ db, links, enterInvited }: EntryTableDeps): EntryRow => ({
   isStillValid: async () => true,
 })
 
-/** Tells whether the link can have come by the account's mail alone. */
-const provesEmail = ({ details }: Link): boolean => details.provesEmail !== 'no'
-
 /** Tells whether the proof of an unverified address reclaims the account. */
 const canReclaim = (link: Link, isOwnSession: boolean): boolean => provesEmail(link) && !isOwnSession
-
-/** A link is good for the account as it was when it was made: with its address, and not disabled. */
-const isAccountOf = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
-  user !== undefined && !user.disabled && user.emailLower === emailLower
 
 const askedAtOf = ({ details }: Link): number => Number(details.askedAt)
 

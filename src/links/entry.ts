@@ -1,22 +1,23 @@
 import type { Caller } from '../lib/caller.ts'
 import { checkAllInTurn } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { amrOf, authenticatedBy } from '../sign-in/amr.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
-import type { Passwords } from '../accounts/passwords/passwords.ts'
 import { findUserById, type UserRecord } from '../accounts/user-store.ts'
 import { requireUsername } from '../accounts/fields.ts'
 import { type Connectable, createEntryTable, type EntryTableDeps } from './entry-table.ts'
 import type { EntryPurpose, Link } from './link.ts'
+import type { LinksDeps } from './links-deps.ts'
 import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 
 export interface LinkEntry {
   /** The link was live when it was read. */
   link: Link
-  /** The user signs in with this from now on. If `username` is empty, that of the account stays. */
-  chosen: { password: string; username?: string | undefined } | Connectable
+  /**
+   * The user signs in with this from now on. If `username` is empty, that of the account stays; so does the name if
+   * `name` is left out, and null takes it away.
+   */
+  chosen: { password: string; username?: string | undefined; name?: string | null | undefined } | Connectable
   /**
    * It tells whether the browser has a session of the account: then the proof of an unverified address is no take-over.
    */
@@ -56,29 +57,26 @@ export interface Entries {
   check(entry: LinkEntry): Promise<CheckedEntry>
 }
 
-export interface EntriesDeps extends EntryTableDeps {
-  clock: Clock
-  passwords: Passwords
-  requireGoodPassword: RequireGoodPassword
-}
+type EntriesDeps = EntryTableDeps & Pick<LinksDeps, 'clock' | 'names' | 'passwords' | 'requireGoodPassword'>
 
 export const createEntries = (deps: EntriesDeps): Entries => {
-  const { db, clock, passwords, requireGoodPassword } = deps
+  const { db, clock, passwords, requireGoodPassword, names } = deps
   const table = createEntryTable(deps)
   const rowOf = ({ purpose }: Link) => table[purpose as EntryPurpose]
 
   const checkChosen = async ({ link, chosen, caller }: LinkEntry, user: UserRecord) => {
     if (!('password' in chosen)) {
       rowOf(link).requireConnectable?.(link, user, chosen)
-      return { method: chosen.method }
+      return { method: chosen.method, name: user.name ?? names.accept(chosen.fullName) }
     }
     const { email = user.email } = link.details
     const checked = await checkAllInTurn({
       username: () => (chosen.username ? requireUsername(chosen.username) : undefined),
+      name: () => (link.purpose === 'invite' ? names.require(chosen.name, user.name) : undefined),
       password: () => requireGoodPassword(chosen.password, [email, chosen.username || user.username]),
     })
     const passwordHash = await passwords.hash(checked.password, caller)
-    return { method: 'password', passwordHash, username: checked.username }
+    return { method: 'password', passwordHash, username: checked.username, name: checked.name }
   }
 
   return {

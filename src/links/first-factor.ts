@@ -1,31 +1,19 @@
 import { findKnownSince } from '../sign-in/known-browser-store.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { findUserById, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
-import type { Ownership } from '../accounts/ownership.ts'
-import { DeadLinkError, hashToken, type Link } from './link.ts'
+import { DeadLinkError, hashToken, isAccountOf, type Link, provesEmail } from './link.ts'
 import { hasUsedLink } from './link-store.ts'
 import type { AskingBrowser } from './verification.ts'
 import { knownDevice } from '../lib/device.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
 import { findEarlierEmail } from '../accounts/email-store.ts'
-import type { Links } from './issued-links.ts'
-import type { MailLimits } from './mail-limits.ts'
+import type { LinksDeps } from './links-deps.ts'
 
 const LIFETIME_MS = 1_800_000
 
-export interface FirstFactorMessageDeps {
-  clock: Clock
-  baseUrl: string
-  mail: Mail
-  links: Links
-  limits: MailLimits
-}
-
 /** Writes the message that comes before the first second factor or passkey of an account. */
-export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }: FirstFactorMessageDeps) => {
+const createFirstFactorMessage = ({ clock, mail, issued, limits }: FirstFactorDeps) => {
   /** The message goes to the address that the account had 72 hours ago, if it was proved. */
   const addressOf = async (queries: Queries, { id, email, emailLower }: UserRecord): Promise<string> => {
     const earlier = await findEarlierEmail(queries, id, clock.now())
@@ -44,7 +32,7 @@ export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }
       if (!(await limits.mayAsk(transaction, asked))) return
       const isUnproved = emailVerifiedAtMs === undefined && !isEarlier
       if (isUnproved && !(await limits.mayMailUnverified(transaction, 'first_factor', emailLower))) return
-      const { link, token } = await links.create(transaction, {
+      const { link, url } = await issued.create(transaction, {
         purpose: 'first_factor',
         userId,
         emailLower,
@@ -52,9 +40,8 @@ export const createFirstFactorMessage = ({ clock, baseUrl, mail, links, limits }
         lifetimeMs: LIFETIME_MS,
       })
       const { id: linkId, expiresAtMs } = link
-      const url = `${baseUrl}/auth/account/first-factor?token=${token}`
       const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
-      const message = { kind: 'first_factor' as const, ...about, url, expiresAtMs }
+      const message = { kind: 'first_factor' as const, ...about, url, lifetimeMs: LIFETIME_MS }
       await mail.write(transaction, { to, userId, message, linkId, expiresAtMs })
     },
   }
@@ -67,7 +54,7 @@ const KNOWN_AFTER_MS = 72 * HOUR_MS
 /** A link that was followed counts for this long: the time is enough to set something up. */
 const PROVED_MS = HOUR_MS / 2
 
-/** Queries run in a transaction or outside. */
+/** A transaction in which something is set up can ask this subject. */
 export type FirstFactorQueries = Queries
 
 /** A browser holds these secrets in its cookies. */
@@ -102,15 +89,10 @@ export interface FirstFactor {
   prove(link: Link, caller: Caller): Promise<void>
 }
 
-export interface FirstFactorDeps extends FirstFactorMessageDeps {
-  db: Database
-  markVerified: Ownership['markVerified']
-  /** It tells whether the account has a second factor or a passkey that the settings allow. */
-  hasFactors: (queries: Queries, userId: string) => Promise<boolean>
-}
+type FirstFactorDeps = Pick<LinksDeps, 'clock' | 'db' | 'hasFactors' | 'limits' | 'issued' | 'mail' | 'markVerified'>
 
 export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
-  const { db, clock, mail, links, markVerified, hasFactors } = deps
+  const { db, clock, mail, issued, markVerified, hasFactors } = deps
   const message = createFirstFactorMessage(deps)
 
   const isKnown = async (queries: Queries, userId: string, { device }: ProvingBrowser): Promise<boolean> => {
@@ -162,13 +144,12 @@ export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
 
     prove: (link, caller) =>
       db.inTransaction(async (transaction) => {
-        const { userId = '', emailLower } = link
+        const { userId = '' } = link
         await lockUserToChange(transaction, userId)
         const user = await findUserById(transaction, userId)
-        if (!user || user.disabled || user.emailLower !== emailLower) throw new DeadLinkError('first_factor', 'ended')
-        await links.use(transaction, link)
-        if (user.emailVerifiedAtMs === undefined && link.details.provesEmail !== 'no')
-          await markVerified(transaction, userId, caller)
+        if (!isAccountOf(user, link)) throw new DeadLinkError('first_factor', 'ended')
+        await issued.use(transaction, link)
+        if (user.emailVerifiedAtMs === undefined && provesEmail(link)) await markVerified(transaction, userId, caller)
       }),
   }
 }

@@ -1,11 +1,7 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
 import { AppError, checkAll } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { Ownership } from '../accounts/ownership.ts'
+import type { Transaction } from '../storage/database.ts'
 import {
   findUserByEmail,
   findUserById,
@@ -13,37 +9,36 @@ import {
   requireUserById,
   type UserRecord,
 } from '../accounts/user-store.ts'
-import type { Users } from '../accounts/accounts.ts'
-import type { Links } from './issued-links.ts'
-import { requireEmail, requireRoles, requireUsername } from '../accounts/fields.ts'
+import type { LinksDeps } from './links-deps.ts'
+import { requireEmail, requireRoles, requireUsername, type Names } from '../accounts/fields.ts'
 
-/** An operator invites this user. */
 export interface NewInvitation {
   email: string
   /** It is made from the email when left out. */
   username?: string | undefined
+  /** The user may give it later, where one is required. */
+  name?: string | undefined
   /** The user keeps them. They are left out for an account that was invited before: its roles stay. */
   roles?: string[] | undefined
-  /** It tells whether the link is sent by mail. */
   isMailed: boolean
 }
 
-/** It is the same, checked. */
 export interface CheckedInvitation {
   email: Email
   username: string | undefined
+  name: string | null | undefined
   roles: string[] | undefined
 }
 
 /** Throws `unprocessable` for each field that breaks a rule. */
-export const requireInvitation = ({ email, username, roles }: NewInvitation): CheckedInvitation =>
+const requireInvitation = ({ email, username, name, roles }: NewInvitation, names: Names): CheckedInvitation =>
   checkAll({
     email: () => requireEmail(email),
     username: () => (username === undefined ? undefined : requireUsername(username)),
+    name: () => (name === undefined ? undefined : names.require(name)),
     roles: () => roles && requireRoles(roles),
   })
 
-/** Operators invite users. */
 export interface Invite {
   /** Throws `unprocessable` for a bad field, and `conflict` for an account that cannot be invited. */
   invite(invitation: NewInvitation): Promise<Invited>
@@ -63,18 +58,10 @@ interface Invited {
   expiresAtMs: number
 }
 
-export interface InviteDeps {
-  db: Database
-  clock: Clock
-  baseUrl: string
-  users: Pick<Users, 'createInvited'>
-  mail: Mail
-  links: Links
-  makeInvited: Ownership['makeInvited']
-  recordEvent: RecordEvent
-  /** It is the setting `SVC_INVITE_TTL`. */
-  lifetimeMs: number
-}
+type InviteDeps = Pick<
+  LinksDeps,
+  'clock' | 'db' | 'issued' | 'lifetimes' | 'mail' | 'makeInvited' | 'names' | 'recordEvent' | 'users'
+>
 
 type Account = Pick<UserRecord, 'id' | 'emailLower'>
 
@@ -87,52 +74,60 @@ const MAX_TRIES = 3
  * invited account: nothing of that user lets them back in. It throws `conflict` for any other account.
  */
 export const createInvite = (deps: InviteDeps): Invite => {
-  const { db, clock, baseUrl, mail, links, recordEvent, lifetimeMs } = deps
+  const { db, clock, mail, issued, recordEvent } = deps
 
   const createLink = async (transaction: Transaction, user: Account, returnTo?: string, caller?: Caller) => {
     const { id: userId, emailLower } = user
     await recordEvent(transaction, { type: 'user.invited', userId }, caller)
-    const newLink = { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs } as const
-    const { link, token } = await links.create(transaction, newLink)
-    return { link, url: `${baseUrl}/auth/invite?token=${token}` }
+    const lifetimeMs = deps.lifetimes.inviteMs
+    return issued.create(transaction, { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs })
   }
 
   const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {
     const { link, url } = await createLink(transaction, { id: userId, emailLower: lower })
     const { expiresAtMs } = link
-    const message = { kind: 'invite', email: shown, occurredAtMs: clock.now(), url, expiresAtMs } as const
+    const message = {
+      kind: 'invite',
+      email: shown,
+      occurredAtMs: clock.now(),
+      url,
+      lifetimeMs: deps.lifetimes.inviteMs,
+    } as const
     if (isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
     return { userId, url, expiresAtMs }
   }
 
   const createAccount = async (
-    { email, username, roles = [] }: CheckedInvitation,
+    { email, username, name = null, roles = [] }: CheckedInvitation,
     isMailed: boolean,
   ): Promise<Invited> => {
     let invited: Invited | undefined
-    await deps.users.createInvited({ email, username, roles }, async (transaction, userId) => {
+    await deps.users.createInvited({ email, username, name, roles }, async (transaction, userId) => {
       invited = await writeLink(transaction, userId, email, isMailed)
     })
     if (!invited) throw new AppError('internal_error', 'The account has no link.')
     return invited
   }
 
-  const inviteExisting = ({ id }: UserRecord, { email, username, roles }: CheckedInvitation, isMailed: boolean) =>
+  const inviteExisting = (
+    { id }: UserRecord,
+    { email, isMailed, ...given }: CheckedInvitation & { isMailed: boolean },
+  ) =>
     db.inTransaction(async (transaction) => {
       await lockUserToChange(transaction, id)
       const user = await findUserById(transaction, id)
       if (user?.emailLower !== email.lower) throw accountChanged()
-      await deps.makeInvited(transaction, user, { username, roles })
+      await deps.makeInvited(transaction, user, given)
       return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, isMailed)
     })
 
   const invite: Invite['invite'] = async (invitation) => {
     const { isMailed } = invitation
-    const checked = requireInvitation(invitation)
+    const checked = requireInvitation(invitation, deps.names)
     for (let tries = 1; ; tries += 1) {
       const existing = await findUserByEmail(db, checked.email.lower)
       try {
-        return await (existing ? inviteExisting(existing, checked, isMailed) : createAccount(checked, isMailed))
+        return await (existing ? inviteExisting(existing, { ...checked, isMailed }) : createAccount(checked, isMailed))
       } catch (error) {
         if (!isEmailTaken(error) || tries === MAX_TRIES) throw error
       }

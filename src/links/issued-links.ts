@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { inBatches, type Database, type Queries, type Transaction } from '../storage/database.ts'
 import { findFormerEmails, releaseEmail } from '../accounts/email-store.ts'
-import { DeadLinkError, hashToken, type Link, type LinkPurpose, NOT_ME_PURPOSES } from './link.ts'
+import { DeadLinkError, hashToken, type Link, type LinkPurpose, NOT_ME_PURPOSES, urlOfLink } from './link.ts'
 import {
   deleteLinksExpiredBefore,
   endLink,
@@ -21,8 +21,6 @@ const MAX_LIVE = 5
 /** A link that is over is remembered for this long, so that a page can say what became of it. */
 const REMEMBERED_MS = 7 * 24 * 3_600_000
 
-const CLEANUP_BATCH = 500
-
 type NewLink = Pick<Link, 'purpose' | 'userId' | 'emailLower'> & {
   details?: Link['details']
   lifetimeMs: number
@@ -30,13 +28,20 @@ type NewLink = Pick<Link, 'purpose' | 'userId' | 'emailLower'> & {
   createdAtMs?: number
 }
 
+interface CreatedLink {
+  link: Link
+  token: string
+  /** It is the whole address, with the token. */
+  url: string
+}
+
 /**
  * Makes links that prove something: a user who follows one has read the mail that it came in, or got it from an
  * operator. A `GET` never uses one up, since mail scanners follow links.
  */
-export interface Links {
+export interface IssuedLinks {
   /** Makes a link in the transaction that causes it. The token is stored nowhere, and is gone after this call. */
-  create(transaction: Transaction, newLink: NewLink): Promise<{ link: Link; token: string }>
+  create(transaction: Transaction, newLink: NewLink): Promise<CreatedLink>
   /**
    * Finds the live link of a token, without using it up; it throws a `DeadLinkError` when there is none. A token that
    * is good for another purpose is unknown.
@@ -59,7 +64,13 @@ export interface Links {
   deleteExpired(nowMs: number): Promise<number>
 }
 
-export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Links => ({
+interface IssuedLinksDeps {
+  db: Database
+  clock: Clock
+  baseUrl: string
+}
+
+export const createIssuedLinks = ({ db, clock, baseUrl }: IssuedLinksDeps): IssuedLinks => ({
   async create(transaction, { lifetimeMs, details = {}, createdAtMs = 0, ...rest }) {
     const nowMs = clock.now()
     const times = { createdAtMs: Math.max(createdAtMs, nowMs), expiresAtMs: nowMs + lifetimeMs }
@@ -70,7 +81,7 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
       for (const { id } of live.slice(MAX_LIVE - 1)) await endLink(transaction, id, 'replaced', nowMs)
     }
     await insertLink(transaction, link, hashToken(token))
-    return { link, token }
+    return { link, token, url: urlOfLink(baseUrl, link.purpose, token) }
   },
 
   async require(purposes, token) {
@@ -102,15 +113,7 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
 
   isLive: (id, queries = db) => isLinkLive(queries, id, clock.now()),
 
-  async deleteExpired(nowMs) {
-    const beforeMs = nowMs - REMEMBERED_MS
-    let deleted = 0
-    for (;;) {
-      const batch = await deleteLinksExpiredBefore(db, beforeMs, CLEANUP_BATCH)
-      deleted += batch
-      if (batch < CLEANUP_BATCH) return deleted
-    }
-  },
+  deleteExpired: (nowMs) => inBatches((limit) => deleteLinksExpiredBefore(db, nowMs - REMEMBERED_MS, limit)),
 })
 
 /** Releases the former addresses of a user that no link can put back any longer. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { UserRecord } from '../accounts/user-store.ts'
 import { type Email, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 
@@ -51,6 +52,31 @@ export const emailOfLink = ({ details }: Link): Email => {
   if (!email) throw new TypeError('The link names no address')
   return email
 }
+
+/** The pages that links lead to. */
+const PAGES: Record<LinkPurpose, string> = {
+  reset: '/auth/password/reset',
+  verify: '/auth/email/verify',
+  signup: '/auth/email/verify',
+  new_email: '/auth/email/verify',
+  undo: '/auth/email/undo',
+  invite: '/auth/invite',
+  first_factor: '/auth/account/first-factor',
+  not_me: '/auth/account/not-me',
+  not_my_browser: '/auth/account/not-me',
+  not_my_passkey: '/auth/account/not-me',
+  not_my_second_factor: '/auth/account/not-me',
+}
+
+export const urlOfLink = (baseUrl: string, purpose: LinkPurpose, token: string): string =>
+  `${baseUrl}${PAGES[purpose]}?token=${token}`
+
+/** A link is good for the account as it was when it was made: with its address, and not disabled. */
+export const isAccountOf = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
+  user !== undefined && !user.disabled && user.emailLower === emailLower
+
+/** Tells whether the link can have come by the account's mail alone. */
+export const provesEmail = ({ details }: Link): boolean => details.provesEmail !== 'no'
 
 /** A link that is not good has ended, or is `unknown`: it was never made, or was over for more than a week. */
 type DeadLinkState = LinkEnd | 'expired' | 'unknown'

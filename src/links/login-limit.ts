@@ -1,12 +1,11 @@
 import { createBoundedCache } from '../lib/bounded-cache.ts'
 import type { Caller } from '../lib/caller.ts'
 import { LIMITED_LOGINS_OF_ACCOUNT, type LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
-import { type Clock, monotonicClock } from '../lib/time.ts'
-import type { Mail, MailRequest } from '../mail/mail.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
+import { monotonicClock } from '../lib/time.ts'
+import type { MailRequest } from '../mail/mail.ts'
+import type { Transaction } from '../storage/database.ts'
 import { findUserByEmail } from '../accounts/user-store.ts'
-import type { MailLimits } from './mail-limits.ts'
+import type { LinksDeps } from './links-deps.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -25,13 +24,7 @@ export interface LoginLimit {
 const REMEMBERED_MS = 15 * 60_000
 const REMEMBERED_ADDRESSES = 10_000
 
-export interface LoginLimitDeps {
-  db: Database
-  clock: Clock
-  mail: Mail
-  limits: MailLimits
-  notify: Notify
-}
+type LoginLimitDeps = Pick<LinksDeps, 'clock' | 'db' | 'limits' | 'mail' | 'notify'>
 
 export const createLoginLimit = ({ db, clock, mail, limits, notify }: LoginLimitDeps): LoginLimit => {
   const rememberedUntilMs = createBoundedCache<number>(REMEMBERED_ADDRESSES)

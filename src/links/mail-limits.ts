@@ -1,6 +1,5 @@
 import type { Clock } from '../lib/time.ts'
-import { counterFor } from '../limits/counter.ts'
-import { countTry } from '../limits/counter-store.ts'
+import { countMessage } from '../limits/counter.ts'
 import type { MessageLimitName } from '../limits/limit-table.ts'
 import type { Notice } from '../mail/message.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -45,11 +44,8 @@ interface MailLimitsDeps {
 }
 
 export const createMailLimits = ({ clock, enabled, accountOf }: MailLimitsDeps): MailLimits => {
-  const count = async (transaction: Transaction, limit: MessageLimitName, ...key: string[]): Promise<boolean> => {
-    if (!enabled) return true
-    const counters = [counterFor(limit, ...key)]
-    return (await countTry(transaction.all, { counters, nowMs: clock.now() })).length > 0
-  }
+  const count = async (transaction: Transaction, limit: MessageLimitName, ...key: string[]): Promise<boolean> =>
+    !enabled || countMessage(transaction, limit, key, clock.now())
 
   return {
     async mayAsk(transaction, { purpose, emailLower, network, userId }) {

@@ -1,20 +1,13 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
-import type { Clock } from '../lib/time.ts'
 import { deleteIdentity } from '../oauth/identity-store.ts'
 import { deletePasskey } from '../passkeys/passkey-store.ts'
 import { deleteCodesSince, deleteRecoveryCodesSince } from '../second-factor/second-factor-store.ts'
 import { amrOf, authenticatedBy } from '../sign-in/amr.ts'
-import { type AskedFactor, type FindAsked, hasFactor, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
-import type { Change } from '../accounts/change.ts'
-import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
-import type { Passwords } from '../accounts/passwords/passwords.ts'
-import type { ApplySecurityEvent } from '../accounts/security-events.ts'
+import { type AskedFactor, hasFactor, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
 import type { CheckedEntry } from './entry.ts'
-import type { Links } from './issued-links.ts'
+import type { LinksDeps } from './links-deps.ts'
 import { DeadLinkError, type Link } from './link.ts'
 
 /** The page of a link asks for these. */
@@ -50,22 +43,8 @@ export interface NotMe {
   confirm(link: Link, factor: ProvedFactor | undefined, caller: Caller): Promise<string>
 }
 
-export interface NotMeDeps {
-  db: Database
-  clock: Clock
-  links: Links
-  passwords: Passwords
-  requireGoodPassword: RequireGoodPassword
-  applySecurityEvent: ApplySecurityEvent
-  change: Change
-  findAsked: FindAsked
-  notify: Notify
-  recordEvent: RecordEvent
-  /** Lets logins of the account begin to count from zero. */
-  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
-  /** The new link lives for this long. */
-  resetLifetimeMs: number
-}
+type NotMeDeps = Pick<LinksDeps, 'clock' | 'db' | 'findAsked' | 'lifetimes' | 'issued' | 'notify' | 'recordEvent'> &
+  Pick<LinksDeps, 'applySecurityEvent' | 'change' | 'passwords' | 'requireGoodPassword' | 'unlockLogins'>
 
 interface Disowned {
   link: Link
@@ -138,7 +117,7 @@ const createRemoval = ({ clock, notify, recordEvent }: Pick<NotMeDeps, 'clock' |
 }
 
 export const createNotMe = (deps: NotMeDeps): NotMe => {
-  const { db, clock, links, passwords, applySecurityEvent, change, findAsked } = deps
+  const { db, clock, issued, passwords, applySecurityEvent, change, findAsked } = deps
   const remove = createRemoval(deps)
   const findForm = createForm(deps)
 
@@ -151,7 +130,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
   const disown = async (transaction: Transaction, { link, factor, setsPassword, caller }: Disowned) => {
     const { userId = '' } = link
     await lockUserToChange(transaction, userId)
-    await links.use(transaction, link)
+    await issued.use(transaction, link)
     const user = await requireAccount(link, transaction)
     const form = await findForm(link, setsPassword, transaction)
     // A factor that was added since the form was read is asked for as any other.
@@ -197,9 +176,9 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
           await change(transaction, userId, { passwordHash: null }, { by: 'not_me', caller })
         // The message with the link may have gone to an address that the account has left.
         const details = { provesEmail: 'no' }
-        const lifetimeMs = deps.resetLifetimeMs
+        const lifetimeMs = deps.lifetimes.resetMs
         const reset = { purpose: 'reset', userId, emailLower, details, lifetimeMs } as const
-        return (await links.create(transaction, reset)).token
+        return (await issued.create(transaction, reset)).token
       }),
   }
 }

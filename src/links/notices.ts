@@ -1,6 +1,4 @@
 import { userDeviceOf, type Caller } from '../lib/caller.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
 import type { Notice, NoticeContext } from '../mail/message.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { AccountNotice, Notify } from '../accounts/account-notice.ts'
@@ -8,8 +6,7 @@ import { findFormerEmails } from '../accounts/email-store.ts'
 import { findUserById, type UserRecord } from '../accounts/user-store.ts'
 import type { NotMePurpose } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
-import type { Links } from './issued-links.ts'
-import type { MailLimits } from './mail-limits.ts'
+import type { LinksDeps } from './links-deps.ts'
 import { knownDevice } from '../lib/device.ts'
 
 /** svc tries for this long to tell a user what happened. */
@@ -26,12 +23,7 @@ export const noticeContextOf = (email: string, occurredAtMs: number, device: Cal
 /** The link "This wasn't me" is good for this long. */
 const NOT_ME_LIFETIME_MS = 72 * 3_600_000
 
-interface NoticesDeps {
-  clock: Clock
-  mail: Mail
-  links: Links
-  limits: MailLimits
-  baseUrl: string
+interface NoticesDeps extends Pick<LinksDeps, 'clock' | 'limits' | 'issued' | 'mail'> {
   /** It tells whether users are told about sign-ins from new browsers (`SVC_MAIL_NOTICES`). */
   tellsOfNewBrowsers: boolean
   /** It tells whether users see their usernames (`SVC_USERNAMES`). */
@@ -42,7 +34,7 @@ interface NoticesDeps {
 
 /** Tells users what happened to their accounts. */
 export const createNotify = (deps: NoticesDeps): Notify => {
-  const { clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames, hadFactor } = deps
+  const { clock, mail, issued, limits, tellsOfNewBrowsers, usernames, hadFactor } = deps
 
   /**
    * Tells whether the limits allow another message to the address of the account. Notices of new browsers have their
@@ -70,8 +62,8 @@ export const createNotify = (deps: NoticesDeps): Notify => {
   ) => {
     const lifetimeMs = NOT_ME_LIFETIME_MS
     const details = { ...about, ...(!(await hadFactor(transaction, userId, beforeMs)) && { hadFactor: 'no' }) }
-    const { link, token } = await links.create(transaction, { purpose, details, userId, emailLower, lifetimeMs })
-    return { url: `${baseUrl}/auth/account/not-me?token=${token}`, expiresAtMs: link.expiresAtMs }
+    const { url } = await issued.create(transaction, { purpose, details, userId, emailLower, lifetimeMs })
+    return { url, lifetimeMs }
   }
 
   const toMessage = async (transaction: Transaction, notice: AccountNotice, user: UserRecord): Promise<Notice> => {
@@ -122,9 +114,9 @@ export const createNotify = (deps: NoticesDeps): Notify => {
 const findCopies = async (transaction: Transaction, userId: string, nowMs: number) => {
   const former = await findFormerEmails(transaction, userId, nowMs)
   if (former.length === 0) return []
-  const links = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower: '' }, nowMs)
+  const live = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower: '' }, nowMs)
   return former.map((to) => ({
     to,
-    isByOperator: links.some(({ emailLower, details }) => emailLower === to && details.by === 'operator'),
+    isByOperator: live.some(({ emailLower, details }) => emailLower === to && details.by === 'operator'),
   }))
 }

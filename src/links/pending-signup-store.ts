@@ -9,6 +9,7 @@ export interface PendingSignup {
   emailLower: string
   /** If it is undefined, it is made from the email. */
   username: string | undefined
+  name: string | null
   passwordHash: string
   createdAtMs: number
 }
@@ -20,6 +21,7 @@ export const insertPendingSignup = (db: Queries, signup: PendingSignup): Promise
     email: signup.email,
     email_lower: signup.emailLower,
     username: signup.username ?? null,
+    name: signup.name,
     password_hash: signup.passwordHash,
     created_at: signup.createdAtMs,
   })
@@ -36,6 +38,7 @@ export const findPendingSignup = async (db: Queries, linkId: string): Promise<Pe
     email: row.email,
     emailLower: row.email_lower,
     username: row.username ?? undefined,
+    name: row.name,
     passwordHash: row.password_hash,
     createdAtMs: row.created_at,
   }

@@ -1,18 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Caller } from '../lib/caller.ts'
 import { checkAllInTurn } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
+import type { MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
-import type { Passwords } from '../accounts/passwords/passwords.ts'
+import { inBatches, type Transaction } from '../storage/database.ts'
 import type { CheckedSignup } from '../accounts/registration.ts'
 import { requireUsername } from '../accounts/fields.ts'
-import type { Users } from '../accounts/accounts.ts'
-import { DeadLinkError, type Link } from './link.ts'
-import type { Links } from './issued-links.ts'
-import type { MailLimits } from './mail-limits.ts'
+import { DeadLinkError, type Link, urlOfLink } from './link.ts'
+import type { LinksDeps } from './links-deps.ts'
 import {
   deleteDeadPendingSignups,
   deletePendingSignups,
@@ -20,7 +15,7 @@ import {
   insertPendingSignup,
   type PendingSignup,
 } from './pending-signup-store.ts'
-import { type AskingBrowser, verificationUrl } from './verification.ts'
+import type { AskingBrowser } from './verification.ts'
 import { type KnownDevice, knownDevice } from '../lib/device.ts'
 import { isEmailTaken } from '../accounts/email-store.ts'
 import { findUserByEmail } from '../accounts/user-store.ts'
@@ -47,18 +42,12 @@ const signupRequest = ({ to, link, token, userAgent }: NewSignupLink): MailReque
   expiresAtMs: link.expiresAtMs,
 })
 
-interface SignupMessageDeps {
-  clock: Clock
-  baseUrl: string
-  links: Links
-}
-
 /**
  * Prepares the message for a signup: the link, or for an address that has an account, a message that says so. It
  * resolves to undefined if a newer link has replaced this one.
  */
 const prepareSignupMessage = async (
-  { clock, baseUrl, links }: SignupMessageDeps,
+  { clock, baseUrl, issued }: PendingSignupsDeps,
   transaction: Transaction,
   { to, details, expiresAtMs }: MailRequest,
 ): Promise<OutgoingMessage | undefined> => {
@@ -66,15 +55,21 @@ const prepareSignupMessage = async (
   const account = await findUserByEmail(transaction, emailLower)
   const about = { email: to, occurredAtMs: Number(occurredAtMs), device: JSON.parse(device) as KnownDevice }
   if (await isEmailTaken(transaction, emailLower, clock.now())) {
-    await links.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })
+    await issued.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })
     await deletePendingSignups(transaction, emailLower)
     if (!account) return { to, userId: undefined, message: { kind: 'email_reserved', ...about }, expiresAtMs }
     const url = `${baseUrl}/auth/login?email=${encodeURIComponent(to)}`
     return { to, userId: account.id, message: { kind: 'account_exists', ...about, url }, expiresAtMs }
   }
-  if (!(await links.isLive(linkId, transaction))) return undefined
-  const url = verificationUrl(baseUrl, token)
-  return { to, userId: undefined, message: { kind: 'verify', ...about, url, expiresAtMs }, linkId, expiresAtMs }
+  if (!(await issued.isLive(linkId, transaction))) return undefined
+  const url = urlOfLink(baseUrl, 'signup', token)
+  return {
+    to,
+    userId: undefined,
+    message: { kind: 'verify', ...about, url, lifetimeMs: expiresAtMs - about.occurredAtMs },
+    linkId,
+    expiresAtMs,
+  }
 }
 
 /** The page of a confirmation brings these fields. */
@@ -87,6 +82,8 @@ interface Confirmation {
    * email.
    */
   username: string | undefined
+  /** It does the same; null is none. */
+  name: string | null | undefined
 }
 
 /** Handles signups with `SVC_EMAIL_VERIFICATION=required`: there is no account before the link was followed. */
@@ -109,23 +106,11 @@ export interface PendingSignups {
   deleteExpired(nowMs: number): Promise<number>
 }
 
-export interface PendingSignupsDeps {
-  db: Database
-  clock: Clock
-  baseUrl: string
-  lifetimeMs: number
-  links: Links
-  limits: MailLimits
-  mail: Mail
-  users: Pick<Users, 'createVerified'>
-  passwords: Passwords
-  requireGoodPassword: RequireGoodPassword
-}
-
-const CLEANUP_BATCH = 500
+type PendingSignupsDeps = Pick<LinksDeps, 'baseUrl' | 'clock' | 'db' | 'issued' | 'lifetimes' | 'limits' | 'mail'> &
+  Pick<LinksDeps, 'names' | 'passwords' | 'requireGoodPassword' | 'users'>
 
 export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups => {
-  const { db, clock, links, limits, mail, users, lifetimeMs } = deps
+  const { db, clock, issued, limits, mail, users } = deps
 
   const requirePending = async (link: Link): Promise<PendingSignup> => {
     const pending = await findPendingSignup(db, link.id)
@@ -134,7 +119,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
   }
 
   return {
-    ask: ({ email, username, passwordHash }, { hash, network, returnTo, userAgent }) =>
+    ask: ({ email, username, name, passwordHash }, { hash, network, returnTo, userAgent }) =>
       db.inTransaction(async (transaction) => {
         const which = { purpose: 'signup' as const, userId: undefined, emailLower: email.lower }
         if (!(await limits.mayAsk(transaction, { ...which, network }))) return
@@ -142,13 +127,18 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
         // are alike.
         if (!(await limits.mayMailUnverified(transaction, 'signup', email.lower))) return
         const details = { browser: hash, returnTo }
-        const { link, token } = await links.create(transaction, { ...which, details, lifetimeMs })
+        const { link, token } = await issued.create(transaction, {
+          ...which,
+          details,
+          lifetimeMs: deps.lifetimes.verifyMs,
+        })
         await insertPendingSignup(transaction, {
           id: randomUUIDv7(),
           linkId: link.id,
           email: email.shown,
           emailLower: email.lower,
           username,
+          name,
           passwordHash,
           createdAtMs: clock.now(),
         })
@@ -164,39 +154,34 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
       const signup = await checkConfirmation(deps, await requirePending(link), confirmation, caller)
       const first = async (transaction: Transaction): Promise<void> => {
         // This comes first: of two requests at once, the second waits here, and then finds that the link was used.
-        await links.use(transaction, link)
-        await links.replace(transaction, link)
+        await issued.use(transaction, link)
+        await issued.replace(transaction, link)
         await deletePendingSignups(transaction, link.emailLower)
       }
       return users.createVerified(signup, first, caller)
     },
 
-    async deleteExpired(nowMs) {
-      let deleted = 0
-      for (;;) {
-        const batch = await deleteDeadPendingSignups(db, nowMs, CLEANUP_BATCH)
-        deleted += batch
-        if (batch < CLEANUP_BATCH) return deleted
-      }
-    },
+    deleteExpired: (nowMs) => inBatches((limit) => deleteDeadPendingSignups(db, nowMs, limit)),
   }
 }
 
 /** Checks the signup as the user confirms it: the password of a signup counts only in the browser that signed up. */
 const checkConfirmation = async (
-  { passwords, requireGoodPassword }: PendingSignupsDeps,
-  { email, emailLower, username: entered, passwordHash }: PendingSignup,
-  { password, username: chosen }: Confirmation,
+  { passwords, requireGoodPassword, names }: PendingSignupsDeps,
+  { email, emailLower, username: entered, name: enteredName, passwordHash }: PendingSignup,
+  { password, username: chosen, name }: Confirmation,
   caller: Caller,
 ): Promise<CheckedSignup> => {
   const checked = await checkAllInTurn({
     username: () => (chosen === undefined ? entered : chosen && requireUsername(chosen)),
+    name: () => names.require(name, enteredName),
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email, chosen || (entered ?? '')]),
   })
   return {
     email: { shown: email, lower: emailLower },
     username: checked.username || undefined,
+    name: checked.name,
     passwordHash: checked.password === undefined ? passwordHash : await passwords.hash(checked.password, caller),
   }
 }

@@ -1,22 +1,18 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
 import type { Email } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { MailRequest, OutgoingMessage } from '../mail/mail.ts'
+import type { Transaction } from '../storage/database.ts'
 import { findUserByEmail, findUserById, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
 import type { Link } from './link.ts'
-import type { Links } from './issued-links.ts'
-import type { MailLimits } from './mail-limits.ts'
+import type { LinksDeps } from './links-deps.ts'
 import { findLiveLinks } from './link-store.ts'
 import type { Message } from '../mail/message.ts'
 
 type About = Pick<Extract<Message, { kind: 'reset' }>, 'by' | 'occurredAtMs' | 'device'>
 
-/** Makes the message with a link for a new password. */
-export const resetMessage = (
+const resetMessage = (
   { id, email }: UserRecord,
   { link, url }: { link: Link; url: string },
   more: About,
@@ -25,15 +21,15 @@ export const resetMessage = (
   userId: id,
   linkId: link.id,
   expiresAtMs: link.expiresAtMs,
-  message: { kind: 'reset', email, url, expiresAtMs: link.expiresAtMs, ...more },
+  message: { kind: 'reset', email, url, lifetimeMs: link.expiresAtMs - link.createdAtMs, ...more },
 })
 
 /**
  * Tells whether a link to a new password may be mailed. Past the limits it may while no earlier mailed link is good:
  * strangers, who can ask for many, must not keep the user out.
  */
-export const mayMailReset = async (
-  { clock, limits }: { clock: Clock; limits: MailLimits },
+const mayMailReset = async (
+  { clock, limits }: Pick<LinksDeps, 'clock' | 'limits'>,
   transaction: Transaction,
   { id: userId, emailLower, emailVerifiedAtMs }: UserRecord,
 ): Promise<boolean> => {
@@ -56,7 +52,6 @@ interface ResetRequest {
   network: string
 }
 
-/** An operator has made the link. */
 interface OperatorLink {
   /** It is the whole address. */
   url: string
@@ -83,35 +78,14 @@ export interface ResetLinks {
   ): Promise<OperatorLink>
 }
 
-export interface ResetLinksDeps {
-  db: Database
-  clock: Clock
-  baseUrl: string
-  mail: Mail
-  links: Links
-  limits: MailLimits
-  recordEvent: RecordEvent
-  /** It is the setting `SVC_RESET_TTL`. */
-  lifetimeMs: number
-}
+type ResetLinksDeps = Pick<LinksDeps, 'clock' | 'db' | 'lifetimes' | 'limits' | 'issued' | 'mail' | 'recordEvent'>
 
 export const createResetLinks = (deps: ResetLinksDeps): ResetLinks => {
-  const { db, clock, baseUrl, mail, links, limits, recordEvent, lifetimeMs } = deps
+  const { db, clock, mail, issued, limits, recordEvent } = deps
+  const { resetMs: lifetimeMs } = deps.lifetimes
 
-  const createLink = async (
-    transaction: Transaction,
-    { id: userId, emailLower }: UserRecord,
-    details: Link['details'],
-  ) => {
-    const { link, token } = await links.create(transaction, {
-      purpose: 'reset',
-      userId,
-      emailLower,
-      details,
-      lifetimeMs,
-    })
-    return { link, url: `${baseUrl}/auth/password/reset?token=${token}` }
-  }
+  const createLink = (transaction: Transaction, { id: userId, emailLower }: UserRecord, details: Link['details']) =>
+    issued.create(transaction, { purpose: 'reset', userId, emailLower, details, lifetimeMs })
 
   const createFor = async (transaction: Transaction, userId: string, details: Link['details'], caller?: Caller) => {
     const user = await lockedUser(transaction, userId)

@@ -1,13 +1,11 @@
 import { type Caller, userDeviceOf } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { LeftEmail } from '../accounts/change.ts'
 import { reserveEmail } from '../accounts/email-store.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
 import { findLiveLinks, shortenUndoLinks } from './link-store.ts'
-import type { Links } from './issued-links.ts'
+import type { LinksDeps } from './links-deps.ts'
 import { NOTICE_LIFETIME_MS, noticeContextOf } from './notices.ts'
 
 /** A change of address can be undone for this long. */
@@ -18,36 +16,18 @@ interface MovingUser {
   /** It is the account before the change. */
   user: UserRecord
   newEmail: string
-  /** The change was asked for at this time. */
   askedAtMs: number
   /** It is undefined if an operator changes the address. */
   device: Caller['device']
 }
 
+export type UndoLinksDeps = Pick<LinksDeps, 'clock' | 'issued' | 'mail'>
+
 /**
  * Sends links that undo a change of address. An address that nobody has proved gets none: it may be a stranger's. It is
  * told of the change all the same, since it may be the owner's, and a thief's the new one.
  */
-export interface UndoLinks {
-  /**
-   * Gives the time at which a change that is asked for now counts as asked for. It is after all earlier ones, even if
-   * another process has made their links by a clock that is ahead. The use of a link ends those of later changes alone.
-   */
-  timeOfRequest(transaction: Transaction, userId: string): Promise<number>
-  /** Sends it to the address of the account, when another one is asked for, which can be confirmed for `requestMs`. */
-  sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void>
-  /** Sends it to the address that the account had, which is reserved from now on if it was proved. */
-  sendAtChange(transaction: Transaction, left: LeftEmail): Promise<void>
-}
-
-export interface UndoLinksDeps {
-  clock: Clock
-  mail: Mail
-  links: Links
-  baseUrl: string
-}
-
-export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps): UndoLinks => {
+export const createUndoLinks = ({ clock, mail, issued }: UndoLinksDeps) => {
   const isSentTo = ({ emailVerifiedAtMs }: UserRecord): boolean => mail.isOn && emailVerifiedAtMs !== undefined
 
   const sendWithoutLink = async (transaction: Transaction, { user, device }: MovingUser): Promise<void> => {
@@ -64,7 +44,7 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
     { user, newEmail, askedAtMs, device }: MovingUser,
     lifetimeMs: number,
   ): Promise<number> => {
-    const { link, token } = await links.create(transaction, {
+    const { link, url } = await issued.create(transaction, {
       purpose: 'undo',
       userId: user.id,
       emailLower: user.emailLower,
@@ -79,9 +59,8 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
       createdAtMs: askedAtMs,
     })
     const { expiresAtMs } = link
-    const url = `${baseUrl}/auth/email/undo?token=${token}`
     const context = noticeContextOf(user.email, clock.now(), device)
-    const message = { kind: 'undo', step, newEmail, url, expiresAtMs, ...context } as const
+    const message = { kind: 'undo', step, newEmail, url, lifetimeMs, ...context } as const
     await mail.write(transaction, { to: user.email, userId: user.id, message, linkId: link.id, expiresAtMs })
     return expiresAtMs
   }
@@ -93,13 +72,20 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
   }
 
   return {
+    /**
+     * Gives the time at which a change that is asked for now counts as asked for. It is after all earlier ones, even if
+     * another process has made their links by a clock that is ahead. The use of a link ends those of later changes
+     * alone.
+     */
     timeOfRequest,
 
-    async sendAtRequest(transaction, moving, requestMs) {
+    /** Sends it to the address of the account, when another one is asked for, which can be confirmed for `requestMs`. */
+    async sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void> {
       if (isSentTo(moving.user)) await send(transaction, 'requested', moving, requestMs + UNDO_MS)
     },
 
-    async sendAtChange(transaction, { user, newEmail, askedAtMs, caller }) {
+    /** Sends it to the address that the account had, which is reserved from now on if it was proved. */
+    async sendAtChange(transaction: Transaction, { user, newEmail, askedAtMs, caller }: LeftEmail): Promise<void> {
       const { id: userId, emailLower } = user
       if (!mail.isOn) return
       const asked = askedAtMs ?? (await timeOfRequest(transaction, userId))

@@ -1,23 +1,14 @@
 import type { Caller } from '../lib/caller.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { amrOf } from '../sign-in/amr.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
-import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
-import type { Passwords } from '../accounts/passwords/passwords.ts'
-import type { Ownership } from '../accounts/ownership.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
 import type { CheckedEntry } from './entry.ts'
-import { DeadLinkError, type Link } from './link.ts'
-import type { Links } from './issued-links.ts'
+import { DeadLinkError, isAccountOf, type Link } from './link.ts'
+import type { IssuedLinks } from './issued-links.ts'
 import { knownDevice } from '../lib/device.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Mail } from '../mail/mail.ts'
-import type { MailLimits } from './mail-limits.ts'
+import type { LinksDeps } from './links-deps.ts'
 
-/** `off` means that there are no messages, and `required` that there is no session before the email is verified. */
-type VerificationMode = 'off' | 'optional' | 'required'
-
-/** This browser asks for a message. */
 export interface AskingBrowser {
   /** It recognises the browser when the link is opened. */
   hash: string
@@ -27,19 +18,9 @@ export interface AskingBrowser {
   returnTo?: string | undefined
 }
 
-interface VerificationMessageDeps {
-  clock: Clock
-  baseUrl: string
-  mode: VerificationMode
-  lifetimeMs: number
-  links: Links
-  limits: MailLimits
-  mail: Mail
-}
-
 /** Writes a message with a link to an address that is not verified, within the limits. */
 const createVerificationMessage =
-  ({ clock, baseUrl, mode, lifetimeMs, links, limits, mail }: VerificationMessageDeps) =>
+  ({ clock, mode, lifetimes, issued, limits, mail }: VerificationDeps) =>
   async (transaction: Transaction, user: UserRecord, browser: AskingBrowser, isProved: boolean): Promise<void> => {
     if (mode === 'off' || !mail.isOn) return
     const { id: userId, email, emailLower } = user
@@ -50,25 +31,17 @@ const createVerificationMessage =
     const mayAsk = await limits.mayAsk(transaction, request)
     if (!mayAsk || !(await limits.mayMailUnverified(transaction, request.purpose, emailLower))) return
     const details = { browser: browser.hash, returnTo: browser.returnTo }
-    const { link, token } = await links.create(transaction, {
-      purpose: 'verify',
-      userId,
-      emailLower,
-      details,
-      lifetimeMs,
-    })
+    const newLink = { purpose: 'verify', userId, emailLower, details, lifetimeMs: lifetimes.verifyMs } as const
+    const { link, url } = await issued.create(transaction, newLink)
     const { id: linkId, expiresAtMs } = link
-    const url = verificationUrl(baseUrl, token)
     const about = { email, occurredAtMs: clock.now(), device: knownDevice(browser.userAgent) }
-    const message = { kind: 'verify' as const, ...about, url, expiresAtMs }
+    const message = { kind: 'verify' as const, ...about, url, lifetimeMs: lifetimes.verifyMs }
     await mail.write(transaction, { to: email, userId, message, linkId, expiresAtMs })
   }
 
-export const verificationUrl = (baseUrl: string, token: string): string => `${baseUrl}/auth/email/verify?token=${token}`
-
 /** Verifies the email of an account, by a link in a message. */
 export interface Verification {
-  mode: VerificationMode
+  mode: LinksDeps['mode']
   /**
    * Writes a message with a link after a signup, in its transaction. Nothing is written past the limits, and if no
    * messages are sent.
@@ -97,16 +70,11 @@ export interface Verification {
   checkReclaim(link: Link, password: string, caller: Caller): Promise<CheckedEntry>
 }
 
-export interface VerificationDeps extends VerificationMessageDeps {
-  db: Database
-  passwords: Passwords
-  requireGoodPassword: RequireGoodPassword
-  markVerified: Ownership['markVerified']
-  reclaim: Ownership['reclaim']
-}
+type VerificationDeps = Pick<LinksDeps, 'clock' | 'db' | 'lifetimes' | 'limits' | 'issued' | 'mail' | 'mode'> &
+  Pick<LinksDeps, 'markVerified' | 'passwords' | 'reclaim' | 'requireGoodPassword'>
 
 export const createVerification = (deps: VerificationDeps): Verification => {
-  const { db, clock, mode, links, passwords, requireGoodPassword, markVerified, reclaim } = deps
+  const { db, clock, mode, issued, passwords, requireGoodPassword, markVerified, reclaim } = deps
   const writeMessage = createVerificationMessage(deps)
 
   const sendAgain: Verification['sendAgain'] = (userId, browser) =>
@@ -115,23 +83,17 @@ export const createVerification = (deps: VerificationDeps): Verification => {
       if (isUnproved(user)) await writeMessage(transaction, user, browser, true)
     })
 
-  const requireAccount = async (link: Link): Promise<UserRecord> => {
-    const user = await findUserById(db, userIdOf(link))
-    if (!isOf(user, link)) throw new DeadLinkError('verify', 'ended')
-    return user
-  }
-
   const grantFor = (link: Link): SignInGrant => ({
     userId: userIdOf(link),
     authenticatedAtMs: clock.now(),
     amr: amrOf('link'),
-    isStillValid: async (queries) => isOf(await lockUser(queries, userIdOf(link)), link),
+    isStillValid: async (queries) => isAccountOf(await lockUser(queries, userIdOf(link)), link),
   })
 
   return {
     mode,
     sendAgain,
-    requireAccount,
+    requireAccount: (link) => requireAccountOf(db, link),
     grantFor,
 
     async send(transaction, userId, browser) {
@@ -146,14 +108,14 @@ export const createVerification = (deps: VerificationDeps): Verification => {
     },
 
     verifyIn: (link, caller) => async (transaction) => {
-      await requireAndUse(transaction, links, link)
+      await requireAndUse(transaction, issued, link)
       await markVerified(transaction, userIdOf(link), caller)
       // Other messages about the same address have nothing left to prove.
-      await links.replace(transaction, link)
+      await issued.replace(transaction, link)
     },
 
     async checkReclaim(link, password, caller) {
-      const { email, username } = await requireAccount(link)
+      const { email, username } = await requireAccountOf(db, link)
       const passwordHash = await passwords.hash(
         await requireGoodPassword(password, [email, username], 'new_password'),
         caller,
@@ -161,7 +123,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
       return {
         grant: grantFor(link),
         async apply(transaction) {
-          await requireAndUse(transaction, links, link)
+          await requireAndUse(transaction, issued, link)
           const userId = userIdOf(link)
           const proved = { userId, emailLower: link.emailLower, passwordHash, caller }
           const cause = { by: 'reclaim_by_verification', method: 'link', signsInWith: 'password' } as const
@@ -174,18 +136,17 @@ export const createVerification = (deps: VerificationDeps): Verification => {
 }
 
 /** Locks the user first, as every change of an account does, and makes sure that the link is still about the account. */
-const requireAndUse = async (transaction: Transaction, links: Links, link: Link): Promise<void> => {
+const requireAndUse = async (transaction: Transaction, issued: IssuedLinks, link: Link): Promise<void> => {
   await lockUserToChange(transaction, userIdOf(link))
-  await links.use(transaction, link)
-  await requireOf(transaction, link)
+  await issued.use(transaction, link)
+  await requireAccountOf(transaction, link)
 }
 
-const requireOf = async (queries: Queries, link: Link): Promise<void> => {
-  if (!isOf(await findUserById(queries, userIdOf(link)), link)) throw new DeadLinkError('verify', 'ended')
+const requireAccountOf = async (queries: Queries, link: Link): Promise<UserRecord> => {
+  const user = await findUserById(queries, userIdOf(link))
+  if (isAccountOf(user, link)) return user
+  throw new DeadLinkError('verify', 'ended')
 }
-
-const isOf = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
-  user !== undefined && !user.disabled && user.emailLower === emailLower
 
 const isUnproved = (user: UserRecord | undefined): user is UserRecord =>
   user !== undefined && user.emailVerifiedAtMs === undefined

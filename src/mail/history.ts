@@ -1,7 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database } from '../storage/database.ts'
-import { inBatches } from '../storage/outbox/outbox.ts'
+import { type Database, inBatches } from '../storage/database.ts'
 import {
   dropExpiredMessages,
   forgetMessagesClosedBefore,

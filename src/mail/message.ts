@@ -6,7 +6,7 @@ import type { Transaction } from '../storage/database.ts'
 interface TimedLink {
   /** The path and the query count: the base URL of the time at which the message is sent comes before them. */
   url: string
-  expiresAtMs: number
+  lifetimeMs: number
 }
 
 interface About {
@@ -59,6 +59,8 @@ type LinkMessage =
 export type Notice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }
   | { kind: 'username_changed'; oldUsername: string; newUsername: string }
+  /** The name of a person stays out of messages, as that of a passkey does. */
+  | { kind: 'name_changed' }
   /** `set`: the account had none. `reset`: a link that was sent or handed over set it. */
   | { kind: 'password_changed'; how: 'changed' | 'set' | 'reset' }
   /** `provider` is its label, as the operator configured it. */

@@ -26,7 +26,8 @@ const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
 interface CounterRow {
   name: string
   help: string
-  label: string
+  /** It is `outcome` unless this says otherwise. */
+  label?: string
   /** These values begin at 0, so that Prometheus sees their first event as an increase. */
   known: readonly (string | number)[]
 }
@@ -42,25 +43,21 @@ const COUNTERS = {
   countRefresh: {
     name: 'svc_session_refreshes_total',
     help: 'Session refreshes, by outcome. `reused`: a token that was replaced long ago was used again; its session was ended.',
-    label: 'outcome',
     known: Object.keys(REFRESH_OUTCOMES),
   },
   countLogin: {
     name: 'svc_logins_total',
     help: 'Login attempts, by outcome.',
-    label: 'outcome',
     known: LOGIN_OUTCOMES,
   },
   countSignup: {
     name: 'svc_signups_total',
     help: 'Signup attempts, by outcome.',
-    label: 'outcome',
     known: SIGNUP_OUTCOMES,
   },
   countPasskey: {
     name: 'svc_passkey_sign_ins_total',
     help: 'Sign-ins and confirmations with a passkey, by outcome. `refused`: unknown, of another site, or too late.',
-    label: 'outcome',
     known: PASSKEY_OUTCOMES,
   },
   countAskedFactor: {
@@ -72,7 +69,6 @@ const COUNTERS = {
   countCode: {
     name: 'svc_second_factor_codes_total',
     help: 'Entered codes of authenticator apps and recovery codes, by outcome. `limited`: not looked at.',
-    label: 'outcome',
     known: CODE_OUTCOMES,
   },
   countRefusal: {
@@ -84,13 +80,11 @@ const COUNTERS = {
   countDelivery: {
     name: 'svc_webhook_deliveries_total',
     help: 'Attempts to deliver a webhook event, by outcome. `retried`: failed, and there will be another.',
-    label: 'outcome',
     known: DELIVERY_OUTCOMES,
   },
   countMail: {
     name: 'svc_mail_messages_total',
     help: 'Messages by what became of them. `retried`: an attempt failed, and there will be another. `dropped`: there was nothing to send any more, or no account.',
-    label: 'outcome',
     known: MAIL_OUTCOMES,
   },
   countRecord: {
@@ -111,9 +105,7 @@ type Counters = {
   [Key in keyof typeof COUNTERS]: (value: (typeof COUNTERS)[Key]['known'][number], by?: number) => void
 }
 
-/** These metrics are counted as things happen. */
 export interface Counts extends Omit<Counters, 'countRefusal'>, Omit<RequestMetrics, keyof Counters> {
-  /** Counts a request that a rate limit refused. */
   countLimited: (limit: LimitName) => void
   observeHash: (seconds: number) => void
 }
@@ -144,7 +136,7 @@ export const createCounts = (registry: Registry, providers: readonly string[]): 
   }
 }
 
-const createCounter = (registry: Registry, { name, help, label, known }: CounterRow) => {
+const createCounter = (registry: Registry, { name, help, label = 'outcome', known }: CounterRow) => {
   const metric = new Counter({ name, help, labelNames: [label], registers: [registry] })
   const children = new Map(known.map((value) => [value, metric.labels(String(value))]))
   for (const child of children.values()) child.inc(0)

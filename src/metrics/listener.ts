@@ -4,14 +4,13 @@ import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { createServer, ignoreSocketErrors } from '../lib/node-http.ts'
 import { readAbsoluteForm } from '../lib/url.ts'
+import type { Registry } from 'prom-client'
 
 interface MetricsListenerDeps {
   host: string
   port: number
   log: Log
-  contentType: string
-  /** Returns all metrics in the text format of Prometheus. */
-  read: () => Promise<string>
+  registry: Registry
 }
 
 export interface MetricsListener {
@@ -23,8 +22,7 @@ export interface MetricsListener {
 const PATH = '/auth/metrics'
 
 /** Serves the metrics on a port of their own, so that the public port, which everyone reaches, does not show them. */
-export const createMetricsListener = (deps: MetricsListenerDeps): MetricsListener => {
-  const { host, port, log, contentType, read } = deps
+export const createMetricsListener = ({ host, port, log, registry }: MetricsListenerDeps): MetricsListener => {
   const handle = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const send = (status: number, body: string, headers: Record<string, string> = {}): void => {
       const length = Buffer.byteLength(body)
@@ -34,7 +32,7 @@ export const createMetricsListener = (deps: MetricsListenerDeps): MetricsListene
     if (target.split('?', 1)[0] !== PATH) return send(404, `There is nothing here but ${PATH}.\n`)
     if (method !== 'GET' && method !== 'HEAD') return send(405, 'Allowed: GET, HEAD.\n', { Allow: 'GET, HEAD' })
     try {
-      send(200, await read(), { 'Content-Type': contentType })
+      send(200, await registry.metrics(), { 'Content-Type': registry.contentType })
     } catch (error) {
       log.error({ err: error }, 'metrics cannot be read')
       send(500, 'The metrics cannot be read.\n')

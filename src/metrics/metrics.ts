@@ -21,16 +21,13 @@ export interface Metrics extends Counts, MetricsListener {
 /** Import it only when metrics are on: the library takes long to load. */
 export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps): Metrics => {
   const registry = createRegistry(version)
-  const { contentType } = registry
-
   return {
     ...createCounts(registry, providers),
     readFrom: (sources) => addReadings(registry, sources),
-    ...createMetricsListener({ log, host, port, contentType, read: () => registry.metrics() }),
+    ...createMetricsListener({ log, host, port, registry }),
   }
 }
 
-/** Creates the registry of this process, with the default metrics of Node.js. */
 const createRegistry = (version: string): Registry => {
   const registry = new Registry()
   const registers = [registry]

@@ -26,7 +26,6 @@ interface DatabaseState {
 /** A gauge shows one number. If there is no number, it has no value. */
 type GaugeRow = [name: string, help: string, read: () => Awaitable<number | undefined>]
 
-/** Adds the metrics whose values are read at each scrape. */
 export const addReadings = (registry: Registry, sources: MetricsSources): void => {
   const { hashQueue, poolLoad } = sources
   const probe = createDatabaseProbe(sources)
@@ -68,39 +67,35 @@ export const addReadings = (registry: Registry, sources: MetricsSources): void =
 
 const overdueSeconds = (load: OutboxLoad | undefined): number | undefined => load && load.overdueMs / 1000
 
-const addGauge = (registry: Registry, [name, help, read]: GaugeRow): void => {
-  const gauge = new Gauge({
+const addGauge = (registry: Registry, [name, help, read]: GaugeRow): Gauge =>
+  new Gauge({
     name,
     help,
-    registers: [],
+    registers: [registry],
     async collect() {
       const value = await read()
       if (value === undefined) this.remove()
       else this.set(value)
     },
   })
-  registry.registerMetric(gauge)
-}
 
-const addHashRefusals = (registry: Registry, load: () => QueueLoad): void => {
-  const refused = new Counter({
+const addHashRefusals = (registry: Registry, load: () => QueueLoad): Counter =>
+  new Counter({
     name: 'svc_password_hashes_refused_total',
     help: 'Password hashes that were refused because the queue was full.',
-    registers: [],
+    registers: [registry],
     collect() {
       this.reset()
       this.inc(load().refused)
     },
   })
-  registry.registerMetric(refused)
-}
 
-const addConnections = (registry: Registry, poolLoad: MetricsSources['poolLoad']): void => {
-  const connections = new Gauge({
+const addConnections = (registry: Registry, poolLoad: MetricsSources['poolLoad']): Gauge =>
+  new Gauge({
     name: 'svc_database_connections',
     help: 'Open connections to PostgreSQL, by state.',
     labelNames: ['state'],
-    registers: [],
+    registers: [registry],
     collect() {
       const load = poolLoad()
       if (!load) return
@@ -108,14 +103,12 @@ const addConnections = (registry: Registry, poolLoad: MetricsSources['poolLoad']
       this.set({ state: 'idle' }, load.idle)
     },
   })
-  registry.registerMetric(connections)
-}
 
 /** The deadline is well below the ten seconds after which Prometheus gives up by default. */
 const DEADLINE_MS = 2000
 
 /** Probes the database within two seconds, and never rejects; probes at the same time share one query. */
-const createDatabaseProbe = ({ requireHealthy, outbox, mail }: MetricsSources): (() => Promise<DatabaseState>) => {
+const createDatabaseProbe = ({ requireHealthy, outbox, mail }: MetricsSources) => {
   let probing: Promise<DatabaseState> | undefined
 
   const probe = async (): Promise<DatabaseState> => {

@@ -36,19 +36,10 @@ export const createRequestDurations = (registry: Registry): ObserveRequest => {
     return series
   }
 
-  const histogram = {
-    name: NAME,
-    help: HELP,
-    type: 'histogram',
-    get: async () => ({
-      name: NAME,
-      help: HELP,
-      type: 'histogram',
-      values: allSeries.flatMap(samplesOf),
-    }),
-  }
+  const histogram = { name: NAME, help: HELP, type: 'histogram' }
+  const get = async () => ({ ...histogram, values: allSeries.flatMap(samplesOf) })
   // The registry uses only these properties of a metric.
-  registry.registerMetric(histogram as unknown as Histogram)
+  registry.registerMetric({ ...histogram, get } as unknown as Histogram)
 
   return (requestMethod, route, status, seconds) => {
     const method = METHODS.has(requestMethod) ? requestMethod : OTHER

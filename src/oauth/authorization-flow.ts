@@ -1,13 +1,12 @@
 import type { Proof } from '../sign-in/amr.ts'
-import type { ProviderProfile } from './profile.ts'
+import type { ProviderProfile } from './providers/profile.ts'
 import { randomUUIDv7 } from 'node:crypto'
-import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { hmac } from '../lib/secrets.ts'
-import type { Clock } from '../lib/time.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
-import { type Database, isUniqueViolation } from '../storage/database.ts'
+import { isUniqueViolation } from '../storage/database.ts'
 import { type SignInProblem, signInProblem } from './errors.ts'
+import type { OAuthDeps } from './oauth-deps.ts'
 import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 
@@ -58,7 +57,6 @@ export const FLOW_LIFETIME_MS = 10 * 60_000
 /** The address of the callback, which holds it, must stay below what proxies accept, which is 8 kB. */
 const MAX_STATE_LENGTH = 6000
 
-/** A `state` tells about its flow. */
 export interface ReadState {
   /** It is undefined when svc did not make this state. */
   flow: AuthorizationFlow | undefined
@@ -66,18 +64,12 @@ export interface ReadState {
   problem: SignInProblem | undefined
 }
 
-interface AuthorizationFlowsDeps {
-  db: Database
-  clock: Clock
-  rootSecret: RootSecret
-}
-
 /**
  * Keeps flows between the way to a provider and the callback. All of a flow is sealed in its `state`, which only the
  * browser that began it can bring back, once. Nonce and code verifier are derived from it and the browser's secret, and
  * stored nowhere.
  */
-export const createAuthorizationFlows = ({ db, clock, rootSecret }: AuthorizationFlowsDeps) => {
+export const createAuthorizationFlows = ({ db, clock, rootSecret }: Pick<OAuthDeps, 'clock' | 'db' | 'rootSecret'>) => {
   const lifetimeMs = FLOW_LIFETIME_MS
   const tokens = createSealedTokens<AuthorizationFlow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
 
@@ -102,7 +94,7 @@ export const createAuthorizationFlows = ({ db, clock, rootSecret }: Authorizatio
       }
     },
 
-    /** Reads a state without consuming it. The flow is there with its problem, so that its `returnTo` is not lost. */
+    /** The flow is there with its problem, so that its `returnTo` is not lost. */
     readState(state: string | undefined, provider: string, browserSecret: string | undefined): ReadState {
       const opened = tokens.open(state, browserSecret)
       // A state for another provider must not be accepted: a mix-up attack (RFC 9700 section 4.4).

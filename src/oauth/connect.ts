@@ -1,22 +1,14 @@
-import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
+import type { AuditEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
-import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
+import { isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import { signInProblem } from './errors.ts'
+import type { ProvidersDeps } from './oauth-deps.ts'
 import { findIdentity, type Identity, insertIdentity } from './identity-store.ts'
-import { newIdentity, type ProviderProfile } from './profile.ts'
+import { newIdentity, type ProviderProfile } from './providers/profile.ts'
 import type { Email } from '../lib/email-address.ts'
-import { type ProviderProof, type ProviderFactor, proofOfProvider } from './provider-factor.ts'
+import { type ProviderProof, proofOfProvider } from './provider-factor.ts'
 
-export interface ConnectDeps {
-  db: Database
-  clock: Clock
-  notify: Notify
-  recordEvent: RecordEvent
-  /** Gives the name that people have for a provider. */
-  labelOf: (provider: string) => string
-}
+export type ConnectDeps = Pick<ProvidersDeps, 'clock' | 'db' | 'labelOf' | 'notify' | 'recordEvent'>
 
 /** A provider is connected to this account, at the request of this user. */
 export interface Connection {
@@ -26,29 +18,36 @@ export interface Connection {
   caller: Caller
 }
 
+/** Stores a connection, and tells the user; it throws `UniqueViolation` as `insertIdentity` does. */
+const store = async (
+  { clock, notify, recordEvent, labelOf }: Omit<ConnectDeps, 'db'>,
+  transaction: Transaction,
+  profile: ProviderProfile,
+  { userId, sessionId, caller }: Connection,
+): Promise<void> => {
+  const identity = newIdentity(profile, userId, clock.now())
+  await insertIdentity(transaction, identity)
+  const provider = labelOf(profile.provider)
+  await notify(transaction, userId, { kind: 'provider_connected', provider, identityId: identity.id }, caller)
+  await recordEvent(transaction, linkedEvent(identity, sessionId), caller)
+}
+
 /**
  * Connects a provider to an account, in one transaction with `work`, and tells the user. It is no error when the same
  * user has it already; it is one when another user has it.
  */
 export const createConnect =
-  ({ db, clock, notify, recordEvent, labelOf }: ConnectDeps) =>
-  async (
-    profile: ProviderProfile,
-    { userId, sessionId, caller }: Connection,
-    work: (transaction: Transaction) => Promise<void>,
-  ) => {
-    const identity = newIdentity(profile, userId, clock.now())
+  (deps: ConnectDeps) =>
+  async (profile: ProviderProfile, connection: Connection, work: (transaction: Transaction) => Promise<void>) => {
+    const { db } = deps
     try {
       await db.inTransaction(async (transaction) => {
         await work(transaction)
-        await insertIdentity(transaction, identity)
-        const provider = labelOf(profile.provider)
-        await notify(transaction, userId, { kind: 'provider_connected', provider, identityId: identity.id }, caller)
-        await recordEvent(transaction, linkedEvent(identity, sessionId), caller)
+        await store(deps, transaction, profile, connection)
       })
     } catch (error) {
       if (!isUniqueViolation(error, 'identities.subject')) throw error
-      if (!(await isLinked(db, profile, userId))) throw signInProblem('linked_elsewhere', error)
+      if (!(await isLinked(db, profile, connection.userId))) throw signInProblem('linked_elsewhere', error)
     }
   }
 
@@ -69,30 +68,19 @@ export interface OfferedProvider {
   method: string
   provider: string
   verifiedEmail: Email | undefined
+  /** The person has this name there. */
+  fullName: string | undefined
   /** Connects it to a user whose row the transaction has locked; it throws `conflict` if another user has it. */
   connect: (transaction: Transaction, userId: string) => Promise<void>
 }
 
-interface OfferDeps extends Omit<ConnectDeps, 'db'> {
-  factorOf: (profile: ProviderProfile) => ProviderFactor
-}
-
 /** Offers a provider account for a transaction of another subject, which may connect it. */
-export const createOffer = ({ clock, notify, recordEvent, labelOf, factorOf }: OfferDeps) => {
-  const connect = async (
-    transaction: Transaction,
-    profile: ProviderProfile,
-    { userId, caller }: { userId: string; caller: Caller },
-  ): Promise<void> => {
+export const createOffer = (deps: Omit<ConnectDeps, 'db'> & Pick<ProvidersDeps, 'factorOf'>) => {
+  const connect = async (transaction: Transaction, profile: ProviderProfile, connection: Connection): Promise<void> => {
     // The connection is looked for first: a transaction that has failed cannot say whose it is.
     const connected = await findIdentity(transaction, profile)
-    if (connected && connected.userId !== userId) throw signInProblem('linked_elsewhere')
-    if (connected) return
-    const identity = newIdentity(profile, userId, clock.now())
-    await insertIdentity(transaction, identity)
-    const provider = labelOf(profile.provider)
-    await notify(transaction, userId, { kind: 'provider_connected', provider, identityId: identity.id }, caller)
-    await recordEvent(transaction, linkedEvent(identity), caller)
+    if (connected && connected.userId !== connection.userId) throw signInProblem('linked_elsewhere')
+    if (!connected) await store(deps, transaction, profile, connection)
   }
 
   return async <T>(
@@ -103,10 +91,11 @@ export const createOffer = ({ clock, notify, recordEvent, labelOf, factorOf }: O
     try {
       const { provider } = profile
       return await use({
-        proof: proofOfProvider(factorOf(profile)),
+        proof: proofOfProvider(deps.factorOf(profile)),
         method: provider,
         provider,
         verifiedEmail: profile.emailVerified ? profile.email : undefined,
+        fullName: profile.fullName,
         connect: (transaction, userId) => connect(transaction, profile, { userId, caller }),
       })
     } catch (error) {

@@ -1,32 +1,19 @@
-import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
+import type { AuditEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { OwnSession, SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Database, Queries } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
-import type { ApplySecurityEvent } from '../accounts/security-events.ts'
-import type { HasPassword } from '../accounts/authentication.ts'
+import type { OwnSession } from '../sessions/sign-in-grant.ts'
+import type { Queries } from '../storage/database.ts'
 import { findUserById, lockUserToChange } from '../accounts/user-store.ts'
 import { signInProblem } from './errors.ts'
+import type { ProvidersDeps } from './oauth-deps.ts'
 import { deleteIdentitiesOfUser, deleteIdentity, findIdentitiesOfUser, type Identity } from './identity-store.ts'
 
-interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
-  db: Database
-  clock: Clock
-  applySecurityEvent: ApplySecurityEvent
-  notify: Notify
-  recordEvent: RecordEvent
-  /** Gives the name that people have for a provider. */
-  labelOf: (provider: string) => string
-  /** These are the names of the providers that are configured now. */
-  providerNames: readonly string[]
-  hasPassword: HasPassword
-  /** It tells whether the user can sign in with a passkey. */
-  hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
-}
+type DisconnectionDeps = Pick<
+  ProvidersDeps,
+  'applySecurityEvent' | 'clock' | 'db' | 'labelOf' | 'notify' | 'providerNames' | 'recordEvent'
+> &
+  Pick<ProvidersDeps, 'hasPasskey' | 'hasPassword' | 'requireRecentAuthentication'>
 
-/** An operator has disconnected these from an account. */
 export interface Disconnection {
   disconnected: Identity[]
   endedSessions: number

@@ -1,22 +1,14 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
-import type { Ownership } from '../accounts/ownership.ts'
+import { isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { UserRecord } from '../accounts/user-store.ts'
-import type { Users } from '../accounts/accounts.ts'
 import { linkedEvent } from './connect.ts'
 import { emailProblem } from './errors.ts'
+import type { ProvidersDeps } from './oauth-deps.ts'
 import { insertIdentity } from './identity-store.ts'
-import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './providers/profile.ts'
 
-export interface FirstSignInDeps extends Pick<Ownership, 'enterInvited'> {
-  db: Database
-  clock: Clock
-  users: Pick<Users, 'createFromProfile'>
-  recordEvent: RecordEvent
-}
+export type FirstSignInDeps = Pick<ProvidersDeps, 'clock' | 'db' | 'enterInvited' | 'names' | 'recordEvent' | 'users'>
 
 /** Creates an account under the limit of signups, or throws `rate_limited`. */
 type LimitSignup = (signUp: () => Promise<void>) => Promise<void>
@@ -27,7 +19,7 @@ export interface FirstSigner {
 }
 
 /** Gives users of a provider their account when they come for the first time. */
-export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent }: FirstSignInDeps) => {
+export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent, names }: FirstSignInDeps) => {
   const connect = async (transaction: Transaction, profile: ProviderProfile, userId: string, caller: Caller) => {
     const identity = newIdentity(profile, userId, clock.now())
     await insertIdentity(transaction, identity)
@@ -35,10 +27,10 @@ export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent 
   }
 
   const createAccount = async (profile: ProviderProfile, caller: Caller): Promise<void> => {
-    const { name, provider } = profile
+    const { name, fullName, provider } = profile
     const email = requireVerifiedEmail(profile)
     await users.createFromProfile(
-      { email, name, provider },
+      { email, name, fullName, provider },
       (transaction, userId) => connect(transaction, profile, userId, caller),
       caller,
     )
@@ -71,12 +63,13 @@ export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent 
      */
     async tryToEnter(
       profile: ProviderProfile,
-      { id: userId, emailLower }: UserRecord,
+      { id: userId, emailLower, name: given }: UserRecord,
       caller: Caller,
     ): Promise<boolean> {
       try {
         return await db.inTransaction(async (transaction) => {
-          if (!(await enterInvited(transaction, { userId, emailLower, caller }))) return false
+          const name = given ?? names.accept(profile.fullName)
+          if (!(await enterInvited(transaction, { userId, emailLower, name, caller }))) return false
           await connect(transaction, profile, userId, caller)
           return true
         })

@@ -3,7 +3,6 @@ import { updateUpdatedAt } from '../accounts/user-store.ts'
 
 /** A provider account is connected to a user. */
 export interface Identity {
-  /** It is a UUID. */
   id: string
   userId: string
   /** It is the provider's name in the settings. */

@@ -1,13 +1,14 @@
 import type { Caller } from '../lib/caller.ts'
-import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { OwnSession, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import type { Ownership } from '../accounts/ownership.ts'
 import { lockUserToChange, findUserById } from '../accounts/user-store.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
+import type { ProvidersDeps } from './oauth-deps.ts'
+import type { PendingLinks } from './pending-link.ts'
 import { type ConnectDeps, type Connection, createConnect, isLinked } from './connect.ts'
-import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { type ProviderProfile, requireVerifiedEmail } from './providers/profile.ts'
 
 /**
  * Marks the email of an account as verified if a provider has verified the same one. The transaction has locked the row
@@ -26,19 +27,13 @@ export const createVerifyIfSame =
   }
 
 export interface LinkingDeps
-  extends Pick<SessionRules, 'requireSession'>,
-    Pick<Ownership, 'reclaim' | 'markVerified'>,
-    ConnectDeps {
-  applySecurityEvent: ApplySecurityEvent
+  extends ConnectDeps,
+    Pick<ProvidersDeps, 'applySecurityEvent' | 'markVerified' | 'reclaim' | 'requireSession'>,
+    Pick<PendingLinks, 'consume' | 'requireUnexpired'> {
   /** Gives a grant for the user; it throws `forbidden` when the profile belongs to another one. */
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
-  /** Throws `invalid_request` when the profile was fetched too long ago. */
-  requireUnexpired: (pendingLink: PendingLink) => void
-  /** Deletes the row of a pending link, and tells whether there was one. */
-  consume: (transaction: Transaction, pendingLink: PendingLink, browserSecret: string) => Promise<boolean>
 }
 
-/** It proves that an account is the user's. */
 export interface AccountProof {
   grant: SignInGrant
   /** It does more work in the transaction that connects. */

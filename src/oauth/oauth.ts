@@ -1,35 +1,25 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
-import type { RootSecret } from '../lib/derived-keys.ts'
 import { once, onDemand } from '../lib/on-demand.ts'
-import type { Clock } from '../lib/time.ts'
-import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
-import type { Database, Queries } from '../storage/database.ts'
-import type { EmailDomains } from '../accounts/fields.ts'
-import type { Notify } from '../accounts/account-notice.ts'
-import type { ApplySecurityEvent } from '../accounts/security-events.ts'
-import type { Ownership } from '../accounts/ownership.ts'
-import type { HasPassword } from '../accounts/authentication.ts'
-import type { Users } from '../accounts/accounts.ts'
+import type { OwnSession, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Queries } from '../storage/database.ts'
 import {
   type AuthorizationFlow,
-  type LinkRequest,
   type NewAuthorizationFlow,
   type PendingLink,
   createAuthorizationFlows,
-  FLOW_LIFETIME_MS,
   type ReadState,
 } from './authorization-flow.ts'
+import type { OAuthDeps } from './oauth-deps.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
 import type { ExistingAccount, SignInResult } from './sign-in.ts'
 import type { AccountProof } from './linking.ts'
-import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
+import { createPendingLinks, type PendingLinks } from './pending-link.ts'
 import type { OfferedProvider } from './connect.ts'
-import type { ProviderProfile } from './profile.ts'
+import type { ProviderProfile } from './providers/profile.ts'
 import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
-import type { AuthorizationRequest } from './providers/provider.ts'
+import type { AuthorizationRequest, Provider } from './providers/provider.ts'
 import type { FirstSigner } from './first-sign-in.ts'
 import { createProviderFactor, type ProviderFactor } from './provider-factor.ts'
 
@@ -37,13 +27,14 @@ export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink 
 export type { Disconnection, LinkedIdentity } from './disconnection.ts'
 export type { ExistingAccount } from './sign-in.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
-export type { ProviderProfile } from './profile.ts'
+export type { ProviderProfile } from './providers/profile.ts'
 export { FLOW_LIFETIME_MS, type ReadState } from './authorization-flow.ts'
 
 /**
  * Signs users in with external providers. `browserSecret`, in a cookie, binds states and link requests to one browser.
  */
-export interface OAuth {
+export interface OAuth
+  extends Pick<PendingLinks, 'createPendingLink' | 'isPending' | 'readLinkRequest' | 'sealLinkRequest'> {
   /** The providers are in the order of their buttons. */
   providers: readonly Pick<ProviderSettings, 'name' | 'label' | 'iconUrl'>[]
 
@@ -66,15 +57,9 @@ export interface OAuth {
   /** Throws `forbidden` when the profile is not connected to this user. */
   signInAs(profile: ProviderProfile, userId: string): Promise<SignInGrant>
 
-  // These link an account with the same email, once its owner has proved that it is theirs.
+  // These link an account with the same email, as those of `PendingLinks` do, once its owner has proved that it is theirs.
   /** Finds the ways to prove it; it throws `conflict` when the account no longer exists. */
   requireAccount(userId: string): Promise<ExistingAccount>
-  createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink>
-  sealLinkRequest(request: LinkRequest, browserSecret: string): string
-  /** Tells whether it was not used yet, from this browser. */
-  isPending(pendingLink: PendingLink, browserSecret: string): Promise<boolean>
-  /** If a provider is named, a request for another one is `unreadable`. */
-  readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
   /** The grant proves the account. It resolves to undefined when the grant is no longer valid. */
   linkPending(pendingLink: PendingLink, browserSecret: string, proof: AccountProof): Promise<SignInGrant | undefined>
   /** Gives an account to the owner of its email, which nobody has verified before. */
@@ -96,27 +81,6 @@ export interface OAuth {
   deleteExpired(nowMs: number): Promise<number>
 }
 
-export interface OAuthDeps
-  extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'>,
-    Pick<Ownership, 'reclaim' | 'enterInvited' | 'markVerified'> {
-  db: Database
-  applySecurityEvent: ApplySecurityEvent
-  notify: Notify
-  recordEvent: RecordEvent
-  clock: Clock
-  rootSecret: RootSecret
-  baseUrl: string
-  users: Pick<Users, 'createFromProfile'>
-  signupOpen: boolean
-  emailDomains: EmailDomains
-  hasPassword: HasPassword
-  hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
-  /** They are in the order of their buttons. */
-  providers: ProviderSettings[]
-  /** Limits each request to a provider. */
-  timeoutMs: number
-}
-
 export const createOAuth = (deps: OAuthDeps): OAuth => {
   const { baseUrl, clock, timeoutMs } = deps
   const providerNames = deps.providers.map(({ name }) => name)
@@ -124,21 +88,22 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   const labelOf = (name: string) => deps.providers.find((it) => it.name === name)?.label ?? presetOf(name).label
   const factorOf = createProviderFactor(deps)
   const flows = createAuthorizationFlows(deps)
-  const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
+  const pendingLinks = createPendingLinks(deps)
   const { createPendingLink, sealLinkRequest, isPending, readLinkRequest } = pendingLinks
   const disconnection = createDisconnection({ ...deps, labelOf, providerNames })
   const configured = new Map(
     deps.providers.map((settings) => [
       settings.name,
-      { settings, loadProvider: providerOnDemand({ settings, timeoutMs, clock }) },
+      { settings, load: once(() => loadProvider({ settings, timeoutMs, clock })) },
     ]),
   )
 
-  const loadSignIns = once(async (): Promise<ProviderSignIns> => {
+  /** The code is loaded with the first sign-in. */
+  const loadSignIns = once(async () => {
     const { createProviderSignIns } = await import('./sign-in.ts')
     return createProviderSignIns({ ...deps, ...pendingLinks, factorOf, labelOf, providerNames })
   })
-  const { requireLinkedProvider, ...signIns } = signInsOnDemand(loadSignIns)
+  const { requireLinkedProvider, ...signIns } = onDemand(loadSignIns, ...SIGN_INS)
 
   const requireConfigured = (name: string) => {
     const found = configured.get(name)
@@ -170,9 +135,9 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
       // The provider of the flow is not the pending one here: it is one that the account has, which proves the account.
       const { pendingLink } = newFlow
       if (pendingLink) await requireLinkedProvider(newFlow.provider, pendingLink.userId)
-      const { loadProvider } = requireConfigured(newFlow.provider)
+      const { load } = requireConfigured(newFlow.provider)
       const { flow, state } = flows.begin(newFlow, browserSecret)
-      const provider = await loadProvider()
+      const provider = await load()
       return provider.authorizationUrl(authorizationRequestOf(flow, state, browserSecret))
     },
 
@@ -180,8 +145,8 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     factorOf,
 
     async finish(flow, callbackParams, browserSecret) {
-      const { loadProvider, settings } = requireConfigured(flow.provider)
-      const [provider, { requireAllowedDomain }] = await Promise.all([loadProvider(), import('./profile.ts')])
+      const { load, settings } = requireConfigured(flow.provider)
+      const [provider, { requireAllowedDomain }] = await Promise.all([load(), import('./providers/profile.ts')])
       // The state is consumed before the exchange: of two callbacks at once with the same code, one reaches the
       // provider.
       await flows.consumeState(flow)
@@ -202,18 +167,15 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   }
 }
 
-const providerOnDemand = (deps: ProviderDeps) =>
-  once(async () => {
-    const { createProvider } = await import('./providers/create-provider.ts')
-    return createProvider(deps)
-  })
+const SIGN_INS = [
+  'requireAccount',
+  'requireLinkedProvider',
+  'signIn',
+  'signInAs',
+  'linkPending',
+  'reclaim',
+  'link',
+] as const
 
-interface ProviderSignIns
-  extends Pick<OAuth, 'requireAccount' | 'signIn' | 'signInAs' | 'linkPending' | 'reclaim' | 'link' | 'offer'> {
-  /** Refuses a provider that cannot prove the account, since it is not connected to it. */
-  requireLinkedProvider(provider: string, userId: string): Promise<void>
-}
-
-/** The code is loaded with the first sign-in. */
-const signInsOnDemand = (load: () => Promise<ProviderSignIns>) =>
-  onDemand(load, 'requireAccount', 'requireLinkedProvider', 'signIn', 'signInAs', 'linkPending', 'reclaim', 'link')
+const loadProvider = async (deps: ProviderDeps): Promise<Provider> =>
+  (await import('./providers/create-provider.ts')).createProvider(deps)

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/time.ts'
 import type { Proof } from '../sign-in/amr.ts'
-import type { ProviderProfile } from './profile.ts'
+import type { ProviderProfile } from './providers/profile.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 
 /**
@@ -34,6 +34,5 @@ export const createProviderFactor =
 
 export type ProviderProof = Extract<Proof, 'provider' | 'provider_with_factor'>
 
-/** Names the proof that a sign-in with the provider is. */
 export const proofOfProvider = (factor: ProviderFactor): ProviderProof =>
   factor === 'proved' ? 'provider_with_factor' : 'provider'

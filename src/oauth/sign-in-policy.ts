@@ -2,7 +2,6 @@ import type { SignInProblem } from './errors.ts'
 
 type Account = 'none' | 'active' | 'disabled'
 
-/** These facts decide about a sign-in with a provider. */
 export interface SignInFacts {
   /** The provider account is connected to this account. */
   connectedAccount: Account

@@ -2,18 +2,15 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { findUserByEmail, findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
-import type { EmailDomains } from '../accounts/fields.ts'
-import type { Ownership } from '../accounts/ownership.ts'
 import { amrOf } from '../sign-in/amr.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
+import type { ProvidersDeps } from './oauth-deps.ts'
 import { createFirstSignIn, type FirstSigner, type FirstSignInDeps } from './first-sign-in.ts'
 import { findIdentity, type Identity, lockIdentity, findIdentitiesOfUser } from './identity-store.ts'
-import type { ProviderProfile } from './profile.ts'
+import type { ProviderProfile } from './providers/profile.ts'
 import { createVerifyIfSame, createLinking, type LinkingDeps } from './linking.ts'
-import { type ProviderFactor, proofOfProvider } from './provider-factor.ts'
+import { proofOfProvider } from './provider-factor.ts'
 import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
-import type { Database } from '../storage/database.ts'
-import type { HasPassword } from '../accounts/authentication.ts'
 import { createOffer } from './connect.ts'
 
 /** This account has the email of a user who comes from this provider for the first time. */
@@ -27,12 +24,7 @@ export interface ExistingAccount {
   isEmailUnverified: boolean
 }
 
-export interface ExistingAccountsDeps {
-  db: Database
-  /** These are the names of the providers that are configured now. */
-  providerNames: readonly string[]
-  hasPassword: HasPassword
-}
+type ExistingAccountsDeps = Pick<ProvidersDeps, 'db' | 'hasPassword' | 'providerNames'>
 
 /** Finds the ways to prove that an account is a user's. */
 const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAccountsDeps) => {
@@ -67,13 +59,10 @@ const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAcco
   }
 }
 
-export interface SignInDeps extends FirstSignInDeps {
-  signupOpen: boolean
-  emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
-  /** Finds the ways to prove that an account is the user's. */
+interface SignInDeps
+  extends FirstSignInDeps,
+    Pick<ProvidersDeps, 'emailDomains' | 'factorOf' | 'markVerified' | 'signupOpen'> {
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
-  markVerified: Ownership['markVerified']
-  factorOf: (profile: ProviderProfile) => ProviderFactor
 }
 
 /** `account` is set when the user must first prove that this account is theirs. */

@@ -2,7 +2,6 @@ import type { Proof } from '../sign-in/amr.ts'
 
 /** A passkey is a public key, whose private key is with an authenticator (WebAuthn Level 3 section 4). */
 export interface Passkey {
-  /** It is a UUID. */
   id: string
   userId: string
   /** The authenticator has this name for it, in base64url. */
@@ -18,7 +17,6 @@ export interface Passkey {
   signCount: number
   /** It tells whether the passkey can be copied to other devices. This never changes. */
   isBackupEligible: boolean
-  /** It tells whether the passkey is copied at the moment. */
   isBackedUp: boolean
   createdAtMs: number
   lastUsedAtMs: number | undefined

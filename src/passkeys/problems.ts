@@ -17,7 +17,6 @@ export const badChallenge = (cause: string): AppError =>
     cause: new Error(cause),
   })
 
-/** No account has a passkey with this id. */
 export class UnknownPasskeyError extends AppError {
   /**
    * It tells whether the account that it names is one of this installation: then the browser can forget the passkey.
@@ -52,7 +51,6 @@ export const unusablePasskey = (cause: unknown): AppError =>
     cause,
   })
 
-/** The user or another user has this passkey already. */
 export const passkeyExists = (cause: unknown): AppError =>
   new AppError('conflict', 'This passkey is set up already.', { field: FIELD, reason: 'passkey_exists', cause })
 

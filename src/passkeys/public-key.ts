@@ -59,7 +59,6 @@ const MAX_RSA_EXPONENT = 2n ** 32n
 const KTY = 1
 const ALG = 3
 
-/** Reads the algorithm that the key says it is for. */
 export const algorithmOf = (key: CoseKey): unknown => key.get(ALG)
 
 /** A key of each algorithm has these members, and no others (WebAuthn section 6.5.1.1). */

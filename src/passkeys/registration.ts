@@ -35,7 +35,6 @@ interface PreparedCodes {
   insert: (transaction: Transaction) => Promise<boolean>
 }
 
-/** The browser responds to the options for a user. */
 export interface NewPasskeyRequest {
   userId: string
   response: unknown
@@ -47,7 +46,6 @@ export interface NewPasskeyRequest {
   caller: Caller
 }
 
-/** The passkey was stored. */
 export interface AddedPasskey {
   passkey: Passkey
   /** These new codes came with the first passkey, and are shown once. */

@@ -118,7 +118,6 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
 /** Runs the check of a signature within the limits of the user who owns the passkey that is claimed. */
 export type LimitedCheck = <T>(userId: string, check: () => Promise<T>) => Promise<T>
 
-/** A browser presents the response. */
 interface Presenter {
   browserSecret: string | undefined
   caller: Caller

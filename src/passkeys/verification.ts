@@ -14,13 +14,11 @@ export interface Expected {
   relyingPartyId: string
 }
 
-/** An authenticator says this about a passkey when it signs. */
 export interface Use {
   signCount: number
   isBackedUp: boolean
 }
 
-/** The passkey was just made. */
 export type NewPasskey = Pick<
   Passkey,
   'credentialId' | 'publicKey' | 'aaguid' | 'signCount' | 'isBackupEligible' | 'isBackedUp'

@@ -1,11 +1,7 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
-import type { Passwords } from '../accounts/passwords/passwords.ts'
-import type { FactorLookup } from './account-factors.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { FactorDeps } from './factor-deps.ts'
 import { type CodePlace, createCodeLimits, codeRowsOf } from './code-limits.ts'
 import { findStep, readTypedCode } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
@@ -13,28 +9,20 @@ import { type RecoveryCode, readRecoveryCode } from './recovery-code-sets.ts'
 import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './second-factor-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
 import { endRowAnywhere } from './wrong-code-store.ts'
-import { counterFor } from '../limits/counter.ts'
-import { countTry } from '../limits/counter-store.ts'
-import type { MessageLimitName } from '../limits/limit-table.ts'
-
-interface WrongCodeNoticeDeps {
-  db: Database
-  clock: Clock
-  notify: Notify
-}
+import { countMessage } from '../limits/counter.ts'
 
 /**
  * Notes a wrong code after a right password, a provider or a link. The user is told about the third one within a
  * quarter of an hour, once a day.
  */
 const createWrongCodeNotice =
-  ({ db, clock, notify }: WrongCodeNoticeDeps) =>
+  ({ db, clock, notify }: Pick<FactorDeps, 'clock' | 'db' | 'notify'>) =>
   (userId: string, caller?: Caller): Promise<void> =>
     db.inTransaction(async (transaction) => {
-      const isWithin = async (limit: MessageLimitName): Promise<boolean> =>
-        (await countTry(transaction.all, { counters: [counterFor(limit, userId)], nowMs: clock.now() })).length > 0
-      if (await isWithin('untoldWrongCodes')) return
-      if (await isWithin('wrongCodesNotice')) await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
+      const nowMs = clock.now()
+      if (await countMessage(transaction, 'untoldWrongCodes', [userId], nowMs)) return
+      if (await countMessage(transaction, 'wrongCodesNotice', [userId], nowMs))
+        await notify(transaction, userId, { kind: 'wrong_codes' }, caller)
     })
 
 /** A user has entered this code to prove that they hold a second factor. */
@@ -57,17 +45,12 @@ export interface CheckedCode {
   apply(transaction: Transaction): Promise<void>
 }
 
-export interface CodeCheckDeps {
-  db: Database
-  clock: Clock
-  passwords: Passwords
+interface CodeCheckDeps
+  extends Pick<
+    FactorDeps,
+    'acceptsCodes' | 'clock' | 'db' | 'factors' | 'notify' | 'passwords' | 'rateLimit' | 'recordEvent'
+  > {
   sealing: SecretSealing
-  notify: Notify
-  recordEvent: RecordEvent
-  /** It tells whether codes of an app are accepted (`SVC_SECOND_FACTOR`). */
-  acceptsCodes: boolean
-  factors: FactorLookup
-  rateLimit: boolean
 }
 
 /**

@@ -48,15 +48,6 @@ export const codeRowsOf = ({ place, isRecoveryCode }: Omit<Try, 'userId'>): Code
   return isOwn ? ['anywhere'] : ['anywhere', place.kind === 'link' ? 'links' : 'browsers']
 }
 
-/** These limits of wrong codes are counted in the database, and are the same for all processes. */
-export interface CodeLimits {
-  /**
-   * Counts a try before its code is checked, so that many tries at once stay within the limit. It throws `rate_limited`
-   * past the limit. It resolves to the function that takes the count back, for a code that is not wrong.
-   */
-  count(attempt: Try): Promise<() => Promise<void>>
-}
-
 interface CodeLimitsDeps {
   db: Database
   clock: Clock
@@ -64,7 +55,8 @@ interface CodeLimitsDeps {
   enabled: boolean
 }
 
-export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLimits => {
+/** These limits of wrong codes are counted in the database, and are the same for all processes. */
+export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps) => {
   const countWithinTime = async (transaction: Transaction, counters: StoredCounter[]): Promise<CountedRow[]> => {
     if (counters.length === 0) return []
     const attempt = { counters, nowMs: clock.now() }
@@ -72,7 +64,7 @@ export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLi
     if (counted.length === counters.length) return counted
     const full = await findFull(transaction, attempt)
     const waits = full.filter(({ id }) => !counted.some((row) => row.id === id)).map(({ wait_ms: waitMs }) => waitMs)
-    throw tooManyCodes(retrySecondsOf(waits[0] ?? 0))
+    throw tooManyCodes(retrySecondsOf(Math.max(0, ...waits)))
   }
 
   /** An error here takes back every count of this try: a code that is not checked does not count. */
@@ -86,7 +78,12 @@ export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLi
   }
 
   return {
-    async count(attempt) {
+    /**
+     * Counts a try before its code is checked, so that many tries at once stay within the limit. It throws
+     * `rate_limited` past the limit. It resolves to the function that takes the count back, for a code that is not
+     * wrong.
+     */
+    async count(attempt: Try): Promise<() => Promise<void>> {
       const counted = await db.inTransaction((transaction) => countAll(transaction, attempt))
       return () =>
         db.inTransaction(async (transaction) => {

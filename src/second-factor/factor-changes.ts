@@ -1,15 +1,8 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
-import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
-import type { Passwords } from '../accounts/passwords/passwords.ts'
+import type { Transaction } from '../storage/database.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
-import type { ApplySecurityEvent } from '../accounts/security-events.ts'
-import type { FactorLookup } from './account-factors.ts'
+import type { FactorDeps } from './factor-deps.ts'
 import { createCodeCheck } from './code-check.ts'
 import { type CodeOutcome, countingCodes } from './code-outcome.ts'
 import { factorChanged, createRecoveryCodeSets, createShownCodes } from './recovery-code-sets.ts'
@@ -30,20 +23,7 @@ export interface OwnSetUp extends Pick<CheckedSetUp, 'recoveryCodes'> {
   apply(transaction: Transaction): Promise<void>
 }
 
-export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
-  db: Database
-  clock: Clock
-  rootSecret: RootSecret
-  passwords: Passwords
-  applySecurityEvent: ApplySecurityEvent
-  notify: Notify
-  recordEvent: RecordEvent
-  appName: string
-  /** It tells whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
-  acceptsCodes: boolean
-  factors: FactorLookup
-  /** It tells whether tries are limited (`SVC_RATE_LIMIT`). */
-  rateLimit: boolean
+export interface FactorChangesDeps extends FactorDeps {
   /** It is called with the outcome of each check of a code. */
   onCode?: ((outcome: CodeOutcome) => void) | undefined
 }

@@ -1,4 +1,4 @@
-import type { Queries, TableRow } from '../storage/database.ts'
+import type { Queries } from '../storage/database.ts'
 import { type CodeRow, limitedColumns } from './wrong-code-store.ts'
 
 export interface CodeSetUp {
@@ -9,26 +9,19 @@ export interface CodeSetUp {
   lastUsedStep: number
 }
 
-type SetUpRow = Pick<TableRow<'one_time_codes'>, 'user_id' | 'secret_sealed' | 'created_at' | 'last_used_step'>
-
-const toSetUp = (row: SetUpRow): CodeSetUp => ({
-  userId: row.user_id,
-  secretSealed: row.secret_sealed,
-  createdAtMs: row.created_at,
-  lastUsedStep: row.last_used_step,
-})
-
-const COLUMNS = 'user_id, secret_sealed, created_at, last_used_step'
-
-export const findSetUp = async (db: Queries, userId: string): Promise<CodeSetUp | undefined> => {
-  const row = await db.get<SetUpRow>(`SELECT ${COLUMNS} FROM one_time_codes WHERE user_id = ?`, userId)
-  return row && toSetUp(row)
-}
+export const findSetUp = (db: Queries, userId: string): Promise<CodeSetUp | undefined> =>
+  db.get(
+    `SELECT user_id AS "userId", secret_sealed AS "secretSealed", created_at AS "createdAtMs",
+       last_used_step AS "lastUsedStep"
+     FROM one_time_codes WHERE user_id = ?`,
+    userId,
+  )
 
 /** Changes nothing if there is one already. */
 export const insertSetUp = (db: Queries, setUp: CodeSetUp): Promise<number> =>
   db.run(
-    `INSERT INTO one_time_codes (${COLUMNS}, wrong_in_a_row) VALUES (?, ?, ?, ?, 0) ON CONFLICT (user_id) DO NOTHING`,
+    `INSERT INTO one_time_codes (user_id, secret_sealed, created_at, last_used_step, wrong_in_a_row)
+     VALUES (?, ?, ?, ?, 0) ON CONFLICT (user_id) DO NOTHING`,
     setUp.userId,
     setUp.secretSealed,
     setUp.createdAtMs,

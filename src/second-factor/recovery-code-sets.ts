@@ -1,10 +1,8 @@
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Database, Queries } from '../storage/database.ts'
-import type { Passwords } from '../accounts/passwords/passwords.ts'
+import type { Queries } from '../storage/database.ts'
 import { deleteRecoveryCodes, findNewestRecoveryCode, insertRecoveryCode } from './second-factor-store.ts'
-import type { RootSecret } from '../lib/derived-keys.ts'
+import type { FactorDeps } from './factor-deps.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 import { randomBytes } from 'node:crypto'
 
@@ -56,13 +54,7 @@ export interface PreparedRecoveryCodes {
   insert(transaction: Queries): Promise<boolean>
 }
 
-interface RecoveryCodeSetsDeps {
-  db: Database
-  clock: Clock
-  passwords: Passwords
-}
-
-export const createRecoveryCodeSets = ({ db, clock, passwords }: RecoveryCodeSetsDeps) => {
+export const createRecoveryCodeSets = ({ db, clock, passwords }: Pick<FactorDeps, 'clock' | 'db' | 'passwords'>) => {
   const prepareAfter = async (
     userId: string,
     newestMs: number | undefined,
@@ -97,7 +89,6 @@ export const createRecoveryCodeSets = ({ db, clock, passwords }: RecoveryCodeSet
   }
 }
 
-/** Another request has changed the second factor since. */
 export const factorChanged = (): AppError =>
   new AppError('conflict', 'Your second factor was changed in the meantime. Nothing was done: load the page again.', {
     reason: 'factor_changed',
@@ -106,7 +97,7 @@ export const factorChanged = (): AppError =>
 const TEN_MINUTES_MS = 600_000
 
 /** Carries recovery codes to the page that shows them once. No readable copy of them is stored anywhere. */
-export const createShownCodes = ({ rootSecret, clock }: { rootSecret: RootSecret; clock: Clock }) => {
+export const createShownCodes = ({ rootSecret, clock }: Pick<FactorDeps, 'clock' | 'rootSecret'>) => {
   const tokens = createSealedTokens<string[]>({
     rootSecret,
     clock,
@@ -117,7 +108,6 @@ export const createShownCodes = ({ rootSecret, clock }: { rootSecret: RootSecret
   return {
     sealCodes: (userId: string, codes: string[]): string => tokens.seal(codes, userId),
 
-    /** It returns undefined for the codes of another user, and after ten minutes. */
     openCodes(userId: string, sealed: string | undefined): string[] | undefined {
       const opened = tokens.open(sealed, userId)
       return opened && !opened.problem ? opened.content : undefined

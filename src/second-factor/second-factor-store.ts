@@ -1,4 +1,4 @@
-import { insertRow, type Queries } from '../storage/database.ts'
+import { countWith, insertRow, type Queries } from '../storage/database.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
 
@@ -34,10 +34,8 @@ export const insertRecoveryCode = (db: Queries, { userId, place, hash }: StoredC
 export const useRecoveryCode = (db: Queries, { userId, place, hash }: StoredCode): Promise<number> =>
   db.run('DELETE FROM recovery_codes WHERE id = ? AND hash = ?', idOf(userId, place), hash)
 
-export const countRecoveryCodes = async (db: Queries, userId: string): Promise<number> => {
-  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM recovery_codes WHERE user_id = ?', userId)
-  return row?.count ?? 0
-}
+export const countRecoveryCodes = (db: Queries, userId: string): Promise<number> =>
+  countWith(db, 'SELECT COUNT(*) AS count FROM recovery_codes WHERE user_id = ?', userId)
 
 /** Finds when the newest of them was made; it resolves to undefined if there are none. */
 export const findNewestRecoveryCode = async (db: Queries, userId: string): Promise<number | undefined> => {

@@ -1,5 +1,5 @@
 import type { Caller } from '../lib/caller.ts'
-import { onDemand } from '../lib/on-demand.ts'
+import { loadedOnDemand } from '../lib/on-demand.ts'
 import type { FactorLookup } from './account-factors.ts'
 import type { CheckedCode, EnteredCode } from './code-check.ts'
 import type { ChangingSession, FactorChangesDeps, OwnSetUp } from './factor-changes.ts'
@@ -58,21 +58,9 @@ interface SecondFactorsDeps extends FactorChangesDeps {
   isRequired: boolean
 }
 
-export const createSecondFactors = (deps: SecondFactorsDeps): SecondFactors => ({
-  ...deps.factors,
-  acceptsCodes: deps.acceptsCodes,
-  isRequired: deps.isRequired,
-  ...onDemand(
-    async () => (await import('./factor-changes.ts')).createFactorChanges(deps),
-    'checkCode',
-    'beginSetUp',
-    'continueSetUp',
-    'checkSetUp',
-    'checkOwnSetUp',
-    'remove',
-    'renewRecoveryCodes',
-    'prepareRecoveryCodes',
-    'sealCodes',
-    'openCodes',
-  ),
-})
+export const createSecondFactors = ({ isRequired, ...deps }: SecondFactorsDeps): SecondFactors =>
+  loadedOnDemand(async () => (await import('./factor-changes.ts')).createFactorChanges(deps), {
+    ...deps.factors,
+    acceptsCodes: deps.acceptsCodes,
+    isRequired,
+  })

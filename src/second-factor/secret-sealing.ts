@@ -45,20 +45,7 @@ export const createSecretSealing = (rootSecret: RootSecret): SecretSealing => {
 const BATCH = 200
 
 /** Seals the secrets of apps with the current root secret, so that the previous one can go. */
-export interface SecretResealing {
-  /** It resolves to how many were sealed with the previous root secret. Other requests have their turn in between. */
-  reseal(): Promise<number>
-  /** Counts those that are sealed with the previous root secret and were made at `sinceMs` or later. */
-  count(queries: Queries, sinceMs?: number): Promise<number>
-}
-
-export const createSecretResealing = ({
-  db,
-  rootSecret,
-}: {
-  db: Database
-  rootSecret: RootSecret
-}): SecretResealing => {
+export const createSecretResealing = ({ db, rootSecret }: { db: Database; rootSecret: RootSecret }) => {
   const sealing = createSecretSealing(rootSecret)
 
   /** Calls `visit` with each batch of those that the current root secret does not open and the previous one does. */
@@ -83,13 +70,15 @@ export const createSecretResealing = ({
   }
 
   return {
-    reseal: () =>
+    /** It resolves to how many were sealed with the previous root secret. Other requests have their turn in between. */
+    reseal: (): Promise<number> =>
       eachBatch(db, 0, (outdated) =>
         db.inTransaction(async (transaction) => {
           for (const secret of outdated) await replaceSealedSecret(transaction, secret)
         }),
       ),
 
-    count: (queries, sinceMs = 0) => eachBatch(queries, sinceMs, async () => {}),
+    /** Counts those that are sealed with the previous root secret and were made at `sinceMs` or later. */
+    count: (queries: Queries, sinceMs = 0): Promise<number> => eachBatch(queries, sinceMs, async () => {}),
   }
 }

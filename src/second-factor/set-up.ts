@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { encode } from 'uqr'
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
-import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
-import type { Notify } from '../accounts/account-notice.ts'
+import type { Transaction } from '../storage/database.ts'
 import { updateUpdatedAt } from '../accounts/user-store.ts'
-import type { ApplySecurityEvent } from '../accounts/security-events.ts'
+import type { FactorDeps } from './factor-deps.ts'
 import { findStep, SECRET_BYTES, toAppSecret, readTypedCode } from './one-time-code.ts'
 import { type CodeSetUp, findSetUp, insertSetUp, replaceSetUp } from './one-time-code-store.ts'
 import { factorChanged, type PreparedRecoveryCodes } from './recovery-code-sets.ts'
@@ -46,7 +42,6 @@ export interface CheckedSetUp {
   apply(transaction: Transaction, own: { sessionId?: string | undefined }): Promise<void>
 }
 
-/** This is the content of the sealed token. */
 interface SealedSetUp {
   userId: string
   /** The secret is in base64url. */
@@ -55,17 +50,13 @@ interface SealedSetUp {
   replaces?: number | undefined
 }
 
-interface SetUpDeps {
-  db: Database
-  clock: Clock
-  rootSecret: RootSecret
+interface SetUpDeps
+  extends Pick<
+    FactorDeps,
+    'appName' | 'applySecurityEvent' | 'clock' | 'db' | 'notify' | 'recordEvent' | 'rootSecret'
+  > {
   sealing: SecretSealing
-  /** The app shows the name of the application. */
-  appName: string
   prepareFirst: (userId: string, caller?: Caller) => Promise<PreparedRecoveryCodes | undefined>
-  applySecurityEvent: ApplySecurityEvent
-  notify: Notify
-  recordEvent: RecordEvent
 }
 
 export const createSetUp = (deps: SetUpDeps) => {
@@ -88,7 +79,6 @@ export const createSetUp = (deps: SetUpDeps) => {
   }
 
   return {
-    /** Makes a new secret. `account` is the email of the user. */
     async beginSetUp(owner: SetUpOwner, account: string): Promise<OfferedSetUp> {
       const { userId, boundTo } = owner
       const secret = randomBytes(SECRET_BYTES)
@@ -96,19 +86,11 @@ export const createSetUp = (deps: SetUpDeps) => {
       return view(secret, account, tokens.seal({ userId, secret: secret.toString('base64url'), replaces }, boundTo))
     },
 
-    /**
-     * Offers the same secret again, after a wrong code. It returns undefined when its time is over or another owner has
-     * it.
-     */
     continueSetUp(owner: SetUpOwner, account: string, sealed: string | undefined): OfferedSetUp | undefined {
       const own = openOwn(sealed, owner)
       return own && sealed ? view(Buffer.from(own.secret, 'base64url'), account, sealed) : undefined
     },
 
-    /**
-     * Throws `unauthorized` on `code` for a wrong code; `gone` with reason `set_up_expired` when a new secret is
-     * needed.
-     */
     async checkSetUp(
       owner: SetUpOwner,
       { sealed, code }: { sealed: string | undefined; code: string },

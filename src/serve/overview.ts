@@ -2,16 +2,15 @@ import { resolve } from 'node:path'
 import { type Config, defaultBaseUrl } from '../config/config.ts'
 import { hashMemoryOf } from '../config/hash-cost.ts'
 import { shownSmtp } from '../config/mail-parsers.ts'
-import { rootSecretFile } from '../config/root-secret.ts'
+import { secretFilesOf } from '../config/root-secret.ts'
 import { toMiB } from '../lib/machine.ts'
 
-/** These are the fields of the log line "svc is serving". */
+/** The fields of the log line "svc is serving". PostgreSQL has no folder for a secret file. */
 interface Overview {
   listen: string
   base_url: string
   database: string
   secret: string
-  /** This shows their cost, and the memory that they hold at most. */
   password_hashes: string
   signup: Config['signup']
   webhooks: string
@@ -23,7 +22,8 @@ interface Overview {
 export const overviewOf = (config: Config, listen: string): Overview => ({
   listen,
   base_url: config.baseUrl ?? defaultBaseUrl(config.port),
-  ...placesOf(config),
+  database: config.database.kind === 'sqlite' ? resolve(config.database.file) : config.database.connection.redactedUrl,
+  secret: secretFilesOf(config)?.current ?? 'SVC_SECRET',
   password_hashes: describeHashes(config),
   signup: config.signup,
   webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
@@ -31,13 +31,6 @@ export const overviewOf = (config: Config, listen: string): Overview => ({
   providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',
   mail: config.smtp ? `on, by ${shownSmtp(config.smtp)}` : 'off',
 })
-
-const placesOf = ({ database, secret }: Config): { database: string; secret: string } => {
-  // PostgreSQL has no folder for a secret file, so SVC_SECRET is always set.
-  if (database.kind === 'postgres') return { database: database.connection.redactedUrl, secret: 'SVC_SECRET' }
-  const file = resolve(database.file)
-  return { database: file, secret: secret ? 'SVC_SECRET' : rootSecretFile(file) }
-}
 
 const describeHashes = (config: Config): string => {
   const { memoryCost, timeCost, parallelism } = config.argon2
@@ -49,7 +42,6 @@ const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefi
     ? undefined
     : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
 
-/** Writes the overview for people at a terminal. */
 export const overviewText = (overview: Overview): string => `
   svc is serving
 

@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import { countWith, type Queries } from '../storage/database.ts'
 
 /** Finds the ids that follow `after`, of sessions of all users. */
 export const findSessionIds = async (
@@ -43,10 +43,9 @@ export const findSessionsUnseenSince = async (
 }
 
 /** Counts the users who have a session that has not ended. */
-export const countUsersWithSessions = async (db: Pick<Queries, 'get'>, nowMs: number): Promise<number> => {
-  const row = await db.get<{ count: number }>(
+export const countUsersWithSessions = (db: Pick<Queries, 'get'>, nowMs: number): Promise<number> =>
+  countWith(
+    db,
     'SELECT COUNT(DISTINCT user_id) AS count FROM sessions WHERE expires_at > COALESCE(server_time(), ?)',
     nowMs,
   )
-  return row?.count ?? 0
-}

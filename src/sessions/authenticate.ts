@@ -1,19 +1,12 @@
 import { type Awaitable, after } from '../lib/awaitable.ts'
-import type { Clock } from '../lib/time.ts'
 import type { AuthenticatedSession, CachedSession } from './session.ts'
-import type { CachedSessions } from './session-store.ts'
 import type { KeyRing } from './keys/key-ring.ts'
-import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs } from './lifetime.ts'
-import type { AccessTokens, TokenReading } from './tokens/access-token.ts'
+import type { SessionDeps } from './session-deps.ts'
+import type { TokenReading } from './tokens/access-token.ts'
 import type { VerifiedToken } from './tokens/verified-tokens.ts'
 
-interface AuthenticateDeps {
-  clock: Clock
-  signingKeys: SigningKeys
-  accessTokens: AccessTokens
-  cachedSessions: CachedSessions
-}
+type AuthenticateDeps = Pick<SessionDeps, 'accessTokens' | 'cachedSessions' | 'clock' | 'signingKeys'>
 
 type Found = Awaitable<AuthenticatedSession | undefined>
 

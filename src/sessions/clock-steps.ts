@@ -14,22 +14,12 @@ interface Era {
   toMs: number
 }
 
-export interface ClockSteps {
-  /**
-   * Tells how long ago a time was, given the time that the clock shows now. Both may have been read from the database's
-   * server.
-   */
-  ageMs(timeMs: number, nowMs: number): number
-  /** It must be called each time that such times are written. */
-  observe(nowMs: number): void
-}
-
 /**
  * Tells how long ago a time was, even if the clock has been set in between: by an hour, say, by an operator or a time
  * service. Otherwise a token that was replaced a second before would look like one that comes again after an hour.
  * Another process may have written the time, and may have seen the step before this one.
  */
-export const createClockSteps = (clock: Clock): ClockSteps => {
+export const createClockSteps = (clock: Clock) => {
   let eras: Era[] = []
   let lookedAtMs = Number.NEGATIVE_INFINITY
 
@@ -47,8 +37,14 @@ export const createClockSteps = (clock: Clock): ClockSteps => {
   }
 
   return {
+    /** It must be called each time that such times are written. */
     observe,
-    ageMs(timeMs, nowMs) {
+
+    /**
+     * Tells how long ago a time was, given the time that the clock shows now. Both may have been read from the
+     * database's server.
+     */
+    ageMs(timeMs: number, nowMs: number): number {
       observe(nowMs)
       const now = elapsedMs(clock)
       const ages = eras

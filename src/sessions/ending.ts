@@ -1,10 +1,9 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { Transaction } from '../storage/database.ts'
 import type { AuthenticatedSession } from './session.ts'
-import { type CachedSessions, lockSession, updateAmr, deleteSession, findSession } from './session-store.ts'
-import type { RecentAuthentication } from './recent-authentication.ts'
+import { lockSession, updateAmr, deleteSession, findSession } from './session-store.ts'
+import type { SessionDeps } from './session-deps.ts'
 import type { SessionRules } from './sign-in-grant.ts'
 import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from './user-sessions-store.ts'
 import { setImmediate } from 'node:timers/promises'
@@ -12,12 +11,11 @@ import { deleteSessionsUpTo, findSessionIds } from './all-sessions-store.ts'
 
 // Which event of an account ends its sessions stands in accounts/security-events.ts.
 
-interface EndInBatchesDeps {
-  db: Database
-  cachedSessions: CachedSessions
-  recordEvent: RecordEvent
-  endPendingSignInsAfter: (db: Database, from: { after: string; limit: number }) => Promise<string | undefined>
-}
+type EndingDeps = Pick<
+  SessionDeps,
+  'cachedSessions' | 'db' | 'endPendingSignIns' | 'endPendingSignInsAfter' | 'recordEvent' | 'requireFactors'
+> &
+  Pick<SessionDeps, 'requireRecentAuthentication'>
 
 /** The batch is so small that other requests do not wait long for the database. */
 const BATCH = 1000
@@ -26,7 +24,7 @@ const BATCH = 1000
  * Ends the sign-ins of all users that wait for a second factor, and then their sessions in order of id, which is the
  * order of their start. It resolves to how many sessions ended. One that starts during the call may stay.
  */
-const endInBatches = async (deps: EndInBatchesDeps): Promise<number> => {
+const endInBatches = async (deps: EndingDeps): Promise<number> => {
   const { db, cachedSessions, recordEvent } = deps
   await endPendingSignIns(deps)
   let after = ''
@@ -47,27 +45,12 @@ const endInBatches = async (deps: EndInBatchesDeps): Promise<number> => {
   }
 }
 
-const endPendingSignIns = async ({ db, endPendingSignInsAfter }: EndInBatchesDeps): Promise<void> => {
+const endPendingSignIns = async ({ db, endPendingSignInsAfter }: EndingDeps): Promise<void> => {
   let after: string | undefined = ''
   while (after !== undefined) {
     after = await endPendingSignInsAfter(db, { after, limit: BATCH })
     await setImmediate()
   }
-}
-
-export interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAuthentication' | 'requireFactors'> {
-  db: Database
-  cachedSessions: CachedSessions
-  recordEvent: RecordEvent
-  /**
-   * Ends the sign-ins that have proved a password or a provider, and wait for a second factor. It comes first, and
-   * locks the user.
-   */
-  endPendingSignIns: (transaction: Transaction, userId: string) => Promise<unknown>
-  /**
-   * Does the same for the users who follow one in order of id. It resolves to the last of them, or undefined for none.
-   */
-  endPendingSignInsAfter: (db: Database, from: { after: string; limit: number }) => Promise<string | undefined>
 }
 
 export type EndingSession = Pick<AuthenticatedSession, 'sessionId' | 'userId'>

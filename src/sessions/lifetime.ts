@@ -83,7 +83,7 @@ export const replacedAt = (session: Session, generation: number): number | undef
  * read, which is the same for all replicas whatever their own clocks say. If there is no server, it is that of this
  * machine now.
  */
-export const currentTimeMs = ({ readAtMs }: { readAtMs: number | undefined }, clock: Clock): number =>
+export const currentTimeMs = ({ readAtMs }: { readAtMs: number | null | undefined }, clock: Clock): number =>
   readAtMs ?? clock.now()
 
 /** Tells whether a session has not expired, and its user is not disabled. */

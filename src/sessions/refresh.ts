@@ -1,25 +1,21 @@
 import type { Caller } from '../lib/caller.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Database } from '../storage/database.ts'
 import type { AuthenticatedSession, CachedSession, SessionWithUser } from './session.ts'
-import { type CachedSessions, updateRotatedSession } from './session-store.ts'
+import { updateRotatedSession } from './session-store.ts'
 import { createClockSteps } from './clock-steps.ts'
 import type { EndingSession } from './ending.ts'
-import { currentTimeMs, type Device, isUsable, type Lifetimes, replacedAt, rotateSession } from './lifetime.ts'
+import { currentTimeMs, type Device, isUsable, replacedAt, rotateSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
+import type { SessionDeps } from './session-deps.ts'
 import type { SessionCaller } from './start.ts'
-import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
-import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
+import type { Tokens } from './issue-tokens.ts'
+import { readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 import { createUnansweredRotations } from './unanswered-rotations.ts'
 
-interface SessionRefreshDeps {
-  db: Database
-  clock: Clock
-  lifetimes: Lifetimes
-  defaultAudience: string
-  refreshTokens: RefreshTokens
-  cachedSessions: CachedSessions
-  issueTokens: IssueTokens
+interface SessionRefreshDeps
+  extends Pick<
+    SessionDeps,
+    'cachedSessions' | 'clock' | 'db' | 'defaultAudience' | 'issueTokens' | 'lifetimes' | 'refreshTokens'
+  > {
   endSession: (session: EndingSession, why: 'logout' | 'session.refreshed_reuse', caller: Caller) => Promise<void>
   findSuccessor: Replacement['findSuccessor']
 }

@@ -1,4 +1,4 @@
-import { columnsOf, insertRow, type Queries, type TableRow } from '../storage/database.ts'
+import { insertRow, type Queries } from '../storage/database.ts'
 
 /** The session ended because a later one began in the same browser. Times are in milliseconds since 1970. */
 export interface ReplacedSession {
@@ -8,27 +8,16 @@ export interface ReplacedSession {
   /** The refresh tokens of the replaced session were made with it. */
   salt: string
   replacedAtMs: number
-  /** It is the time of the server as the row was read; it is undefined if there is no server. */
-  readAtMs: number | undefined
+  /** It is the time of the server as the row was read; it is null if there is no server. */
+  readAtMs: number | null
 }
 
-type ReplacedRow = TableRow<'replaced_sessions'> & { read_at: number | null }
-
-export const findReplacedSession = async (db: Queries, id: string): Promise<ReplacedSession | undefined> => {
-  const row = await db.get<ReplacedRow>(
-    `SELECT ${columnsOf('replaced_sessions')}, server_time() AS read_at FROM replaced_sessions WHERE id = ?`,
+export const findReplacedSession = (db: Queries, id: string): Promise<ReplacedSession | undefined> =>
+  db.get(
+    `SELECT id, successor_id AS "successorId", salt, replaced_at AS "replacedAtMs", server_time() AS "readAtMs"
+     FROM replaced_sessions WHERE id = ?`,
     id,
   )
-  return (
-    row && {
-      id: row.id,
-      successorId: row.successor_id,
-      salt: row.salt,
-      replacedAtMs: row.replaced_at,
-      readAtMs: row.read_at ?? undefined,
-    }
-  )
-}
 
 /**
  * Ends a session and records which one replaced it, in the transaction that has inserted the successor. Sessions that

@@ -1,18 +1,11 @@
-import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { Transaction } from '../storage/database.ts'
 import type { CachedSession } from './session.ts'
-import type { CachedSessions } from './session-store.ts'
-import { currentTimeMs, isUsable, type Lifetimes } from './lifetime.ts'
+import { currentTimeMs, isUsable } from './lifetime.ts'
+import type { SessionDeps } from './session-deps.ts'
 import { deleteReplacedSessions, findReplacedSession, replaceSession } from './replaced-store.ts'
-import type { RefreshTokens, UnverifiedRefreshToken } from './tokens/refresh-token.ts'
+import type { UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 
-interface ReplacementDeps {
-  db: Database
-  clock: Clock
-  lifetimes: Lifetimes
-  refreshTokens: RefreshTokens
-  cachedSessions: CachedSessions
-}
+type ReplacementDeps = Pick<SessionDeps, 'cachedSessions' | 'clock' | 'db' | 'lifetimes' | 'refreshTokens'>
 
 export interface Replacement {
   /**

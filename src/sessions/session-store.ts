@@ -22,6 +22,7 @@ export const SESSION_COLUMNS = columnsOf('sessions').replace(/\w+/g, 'sessions.$
 interface SessionWithUserRow extends SessionRow {
   email: string
   username: string
+  name?: string | null
   roles: string
   disabled: number
   user_created_at: number
@@ -30,11 +31,16 @@ interface SessionWithUserRow extends SessionRow {
   read_at: number | null
 }
 
-const WITH_USER = `SELECT ${SESSION_COLUMNS}, email, username, roles, disabled, users.created_at AS user_created_at,
+/** The name of the user is read only where it is shown. */
+const selectWithUser = (
+  names: boolean,
+): string => `SELECT ${SESSION_COLUMNS}, email, username,${names ? ' name,' : ''} roles, disabled, users.created_at AS user_created_at,
   email_verified_at,
   (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS newest_key_id,
   server_time() AS read_at
   FROM sessions JOIN users ON users.id = sessions.user_id`
+
+const WITHOUT_NAME = selectWithUser(false)
 
 /** The column holds words with spaces between them. */
 const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] => (amr ? (amr.split(' ') as Session['amr']) : [])
@@ -62,6 +68,7 @@ const toSessionWithUser = (row: SessionWithUserRow): SessionWithUser => ({
   user: {
     email: row.email,
     username: row.username,
+    name: row.name,
     roles: JSON.parse(row.roles) as string[],
     disabled: row.disabled === 1,
     createdAtMs: row.user_created_at,
@@ -72,15 +79,15 @@ const toSessionWithUser = (row: SessionWithUserRow): SessionWithUser => ({
 })
 
 /** Every request asks for this row, by the session's id; `keep` turns it into the value that is remembered. */
-export const cacheSessions = <Kept>(db: Database, keep: (session: SessionWithUser) => Kept) =>
+export const cacheSessions = <Kept>(db: Database, names: boolean, keep: (session: SessionWithUser) => Kept) =>
   db.cachedRow<SessionWithUserRow, Kept>({
-    select: WITH_USER,
+    select: selectWithUser(names),
     key: 'sessions.id',
     mapRow: (row) => keep(toSessionWithUser(row)),
   })
 
 export const findSession = async (db: Queries, id: string): Promise<SessionWithUser | undefined> => {
-  const row = await db.get<SessionWithUserRow>(`${WITH_USER} WHERE sessions.id = ?`, id)
+  const row = await db.get<SessionWithUserRow>(`${WITHOUT_NAME} WHERE sessions.id = ?`, id)
   return row && toSessionWithUser(row)
 }
 
@@ -175,4 +182,5 @@ export const updateAmr = (db: Queries, id: string, amr: readonly string[]): Prom
 /** Gives sessions by id, as they are in the database at this moment; from memory if nothing has changed. */
 export type CachedSessions = CachedRow<CachedSession>
 
-export const createCachedSessions = (db: Database): CachedSessions => cacheSessions(db, toCachedSession)
+export const createCachedSessions = (db: Database, names: boolean): CachedSessions =>
+  cacheSessions(db, names, toCachedSession)

@@ -45,6 +45,8 @@ export interface SessionWithUser extends Session {
   user: {
     email: string
     username: string
+    /** It is undefined if there are no names here (`SVC_NAMES`). */
+    name: string | null | undefined
     roles: string[]
     disabled: boolean
     createdAtMs: number
@@ -64,26 +66,11 @@ export type SessionAuthentication = Pick<
 >
 
 /** A user is signed in, in this session. */
-export interface AuthenticatedSession {
+export interface AuthenticatedSession
+  extends SessionAuthentication,
+    Pick<Session, 'deviceHash' | 'expiresAtMs'>,
+    Omit<SessionWithUser['user'], 'disabled'> {
   sessionId: string
-  userId: string
-  email: string
-  emailVerified: boolean
-  username: string
-  roles: readonly string[]
-  createdAtMs: number
-  /** The user last authenticated at this time, as far as it is known. */
-  authenticatedAtMs: number | undefined
-  /** They proved this then (RFC 8176); it is empty if it is not known. */
-  amr: readonly AuthenticationMethod[]
-  /** They authenticated by this provider, as the settings name it. */
-  provider: string | undefined
-  /** The session ends at this time unless it is refreshed. */
-  expiresAtMs: number
-  /** It is the time of the database's server as the row was read; it is undefined if there is no server. */
-  readAtMs: number | undefined
-  /** It is the hash of the secret of its browser. */
-  deviceHash: string
   /** It is the user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
   userJson: string
 }
@@ -104,11 +91,12 @@ export const toCachedSession = (session: SessionWithUser): CachedSession => ({
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {
   const { id, userId, authenticatedAtMs, amr, provider, deviceHash, expiresAtMs, readAtMs, user } = session
-  const { email, emailVerified, username, roles, disabled, createdAtMs } = user
+  const { email, emailVerified, username, name, roles, disabled, createdAtMs } = user
   const userJson = JSON.stringify({
     id: userId,
     email,
     username,
+    name,
     roles,
     disabled,
     created_at: toTimestamp(createdAtMs),
@@ -119,6 +107,7 @@ const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession 
     email,
     emailVerified,
     username,
+    name,
     roles,
     createdAtMs,
     authenticatedAtMs,

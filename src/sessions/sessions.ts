@@ -1,16 +1,12 @@
-import type { RecordEvent } from '../audit/audit-event.ts'
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
-import type { Log } from '../lib/log.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Database } from '../storage/database.ts'
 import { createAuthenticate } from './authenticate.ts'
-import type { AuthenticatedSession, Session, SessionWithUser } from './session.ts'
+import type { AuthenticatedSession, Session } from './session.ts'
 import { createCachedSessions } from './session-store.ts'
-import { createEnding, type EndingDeps, type EndingSession, type OwnEnd } from './ending.ts'
-import type { SigningKeys } from './keys/signing-keys.ts'
-import { currentTimeMs, type Lifetimes } from './lifetime.ts'
+import { createEnding, type EndingSession, type OwnEnd } from './ending.ts'
+import type { SessionDeps } from './session-deps.ts'
+import { currentTimeMs, isUsable } from './lifetime.ts'
 import {
   type AuthenticationRules,
   createRecentAuthentication,
@@ -20,8 +16,7 @@ import { createSessionRefresh, type IdentifiedSession, type RefreshResult } from
 import { createReplacement } from './replacement.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
 import { createStart, type SessionCaller, type StartOptions } from './start.ts'
-import type { AccessTokens } from './tokens/access-token.ts'
-import { createIssueTokens, type Tokens } from './tokens/issue-tokens.ts'
+import { createIssueTokens, type Tokens } from './issue-tokens.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
 import { countSessionsOfUser, findSessionsOfUser } from './user-sessions-store.ts'
 
@@ -32,7 +27,7 @@ export type { IdentifiedSession, RefreshResult } from './refresh.ts'
 export type { AuthenticatedSession, Session } from './session.ts'
 export type { SignInGrant } from './sign-in-grant.ts'
 export type { StartOptions } from './start.ts'
-export type { Tokens } from './tokens/issue-tokens.ts'
+export type { Tokens } from './issue-tokens.ts'
 
 /** A session says that a user is signed in, with one browser. */
 export interface Sessions extends RecentAuthentication {
@@ -78,7 +73,6 @@ export interface Sessions extends RecentAuthentication {
   deleteReplaced(nowMs: number): Promise<number>
 }
 
-/** This session asks for the list. */
 type CurrentSession = Pick<AuthenticatedSession, 'sessionId' | 'readAtMs'>
 
 interface SessionList {
@@ -87,20 +81,13 @@ interface SessionList {
   count: number
 }
 
-interface SessionsDeps extends AuthenticationRules, Pick<EndingDeps, 'endPendingSignIns' | 'endPendingSignInsAfter'> {
-  db: Database
-  log: Log
-  clock: Clock
-  signingKeys: SigningKeys
-  accessTokens: AccessTokens
+interface SessionsDeps
+  extends AuthenticationRules,
+    Omit<SessionDeps, 'cachedSessions' | 'issueTokens' | 'refreshTokens' | keyof RecentAuthentication> {
   rootSecret: RootSecret
-  lifetimes: Lifetimes
-  defaultAudience: string
-  recordEvent: RecordEvent
+  /** It tells whether the names of users are shown (`SVC_NAMES`). */
+  names: boolean
 }
-
-const live = (session: SessionWithUser, clock: Clock): Session | undefined =>
-  !session.user.disabled && session.expiresAtMs > currentTimeMs(session, clock) ? session : undefined
 
 const NO_SESSION: CurrentSession = { sessionId: '', readAtMs: undefined }
 
@@ -108,7 +95,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   const { db, clock } = deps
   const refreshTokens = createRefreshTokens(deps.rootSecret)
   const issueTokens = createIssueTokens({ ...deps, refreshTokens })
-  const cachedSessions = createCachedSessions(db)
+  const cachedSessions = createCachedSessions(db, deps.names)
   const recentAuthentication = createRecentAuthentication(deps)
   const shared = { ...deps, ...recentAuthentication, cachedSessions, refreshTokens, issueTokens }
   const { replaceSession, findSuccessor, deleteReplaced } = createReplacement(shared)
@@ -122,7 +109,8 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     ...recentAuthentication,
     deleteReplaced,
 
-    find: (id) => after(cachedSessions.get(id), (row) => row && live(row.session, clock)),
+    find: (id) =>
+      after(cachedSessions.get(id), (row) => (row && isUsable(row.session, clock) ? row.session : undefined)),
 
     async list(userId, limit, { sessionId: firstId, readAtMs } = NO_SESSION) {
       const nowMs = currentTimeMs({ readAtMs }, clock)

@@ -1,26 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
-import type { Log } from '../lib/log.ts'
-import type { Clock } from '../lib/time.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
 import type { SessionAuthentication } from './session.ts'
-import { type CachedSessions, lockSession, findSession, insertSession } from './session-store.ts'
+import { lockSession, findSession, insertSession } from './session-store.ts'
 import type { EndingSession } from './ending.ts'
-import { byServerTime, currentTimeMs, type Device, type Lifetimes, newSession } from './lifetime.ts'
+import { byServerTime, currentTimeMs, type Device, newSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
+import type { SessionDeps } from './session-deps.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
-import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
+import type { Tokens } from './issue-tokens.ts'
 import { lockUserOfSession, deleteSessionsAboveLimit } from './user-sessions-store.ts'
 
 /** Nobody has as many devices. A program that logs in before each of its requests gets no further. */
 const MAX_SESSIONS_OF_USER = 100
-
-interface SessionLimitDeps {
-  log: Log
-  cachedSessions: CachedSessions
-  recordEvent: RecordEvent
-}
 
 interface StartedSession {
   id: string
@@ -34,7 +26,7 @@ interface StartedSession {
  * transaction that has inserted a session and locked its user.
  */
 const createSessionLimit =
-  ({ log, cachedSessions, recordEvent }: SessionLimitDeps) =>
+  ({ log, cachedSessions, recordEvent }: StartDeps) =>
   async (transaction: Transaction, { id, userId, nowMs, caller }: StartedSession): Promise<void> => {
     const ended = await deleteSessionsAboveLimit(transaction, { userId, newId: id, nowMs, limit: MAX_SESSIONS_OF_USER })
     if (ended.length === 0) return
@@ -73,18 +65,13 @@ export interface StartOptions {
   login?: { method: string } | undefined
 }
 
-/** The caller gets the session. */
 export type SessionCaller = Caller & { device: Device }
 
-interface StartDeps {
-  db: Database
-  log: Log
-  clock: Clock
-  cachedSessions: CachedSessions
-  lifetimes: Lifetimes
-  defaultAudience: string
-  issueTokens: IssueTokens
-  recordEvent: RecordEvent
+interface StartDeps
+  extends Pick<
+    SessionDeps,
+    'cachedSessions' | 'clock' | 'db' | 'defaultAudience' | 'issueTokens' | 'lifetimes' | 'log' | 'recordEvent'
+  > {
   replaceSession: Replacement['replaceSession']
 }
 

@@ -1,40 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../lib/errors.ts'
-import type { Database } from '../storage/database.ts'
 import type { Session } from './session.ts'
-import { type CachedSessions, updateUnansweredSession } from './session-store.ts'
+import { updateUnansweredSession } from './session-store.ts'
 import { UNTIL_NEXT_IS_USED } from './lifetime.ts'
+import type { SessionDeps } from './session-deps.ts'
 
 /** The oldest is forgotten beyond this number. */
 const MAX_REMEMBERED = 10_000
 
 const RETRY_EVERY_MS = 500
 
-interface UnansweredRotationsDeps {
-  db: Database
-  cachedSessions: CachedSessions
-}
-
-export interface UnansweredRotations {
-  /**
-   * Runs the write of a rotation. If its outcome stays unknown, it remembers that nobody was given the new token.
-   * `hasCommitted` tells whether a statement that failed had been committed.
-   */
-  watch(rotated: Session, write: Promise<number>, hasCommitted: () => boolean): Promise<number>
-  /**
-   * It must be called before a token counts as used twice. If the successor may never have been given out, the row is
-   * changed so that the token is good until its successor is used, and must be looked at again: then it resolves to
-   * true.
-   */
-  settle(sessionId: string): Promise<boolean>
-}
-
 /**
  * Remembers refreshes that were answered with 503 while the database may have made their change: the disk has stalled,
  * or the server was frozen. The browser still has the old token, and may come back with it long after the grace. That
  * is no theft. The rows are changed as soon as the database answers, so that other processes know about it.
  */
-export const createUnansweredRotations = ({ db, cachedSessions }: UnansweredRotationsDeps): UnansweredRotations => {
+export const createUnansweredRotations = ({ db, cachedSessions }: Pick<SessionDeps, 'cachedSessions' | 'db'>) => {
   const unanswered = new Map<string, { rotated: Session; isSettled: boolean }>()
   let isSettlingAll = false
 
@@ -74,7 +55,11 @@ export const createUnansweredRotations = ({ db, cachedSessions }: UnansweredRota
   }
 
   return {
-    async watch(rotated, write, hasCommitted) {
+    /**
+     * Runs the write of a rotation. If its outcome stays unknown, it remembers that nobody was given the new token.
+     * `hasCommitted` tells whether a statement that failed had been committed.
+     */
+    async watch(rotated: Session, write: Promise<number>, hasCommitted: () => boolean): Promise<number> {
       try {
         return await write
       } catch (error) {
@@ -85,7 +70,12 @@ export const createUnansweredRotations = ({ db, cachedSessions }: UnansweredRota
       }
     },
 
-    async settle(sessionId) {
+    /**
+     * It must be called before a token counts as used twice. If the successor may never have been given out, the row is
+     * changed so that the token is good until its successor is used, and must be looked at again: then it resolves to
+     * true.
+     */
+    async settle(sessionId: string): Promise<boolean> {
       const found = unanswered.get(sessionId)
       if (!found) return false
       if (!found.isSettled) await update(found.rotated)

@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import { countWith, type Queries } from '../storage/database.ts'
 import type { Session } from './session.ts'
 import { SESSION_COLUMNS, type SessionRow, toSession } from './session-store.ts'
 
@@ -39,15 +39,8 @@ export const findSessionIdsOfUser = async (db: Queries, userId: string): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Counts the live sessions of a user. */
-export const countSessionsOfUser = async (db: Queries, userId: string, nowMs: number): Promise<number> => {
-  const row = await db.get<{ count: number }>(
-    'SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND expires_at > ?',
-    userId,
-    nowMs,
-  )
-  return row?.count ?? 0
-}
+export const countSessionsOfUser = (db: Queries, userId: string, nowMs: number): Promise<number> =>
+  countWith(db, 'SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND expires_at > ?', userId, nowMs)
 
 export const deleteSessionOfUser = (db: Pick<Queries, 'run'>, id: string, userId: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', id, userId)

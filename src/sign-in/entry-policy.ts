@@ -14,7 +14,6 @@ export interface EntryFacts {
   factors: 'none' | 'passkeys' | 'codes'
   /** It tells whether the user has said here, after a right code, that this browser need not be asked again. */
   browser: 'trusted' | 'other'
-  /** This is the setting `SVC_SECOND_FACTOR`. */
   mode: 'off' | 'optional' | 'required'
 }
 

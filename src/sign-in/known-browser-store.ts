@@ -1,4 +1,4 @@
-import { insertRow, type Queries } from '../storage/database.ts'
+import { countWith, insertRow, type Queries } from '../storage/database.ts'
 
 interface KnownBrowser {
   userId: string
@@ -68,14 +68,8 @@ export const findKnownSince = async (
 export const updateTrust = (db: Queries, browser: KnownBrowser, untilMs: number): Promise<number> =>
   db.run('UPDATE known_browsers SET trusted_until = ? WHERE id = ?', untilMs, idOf(browser))
 
-export const countTrusted = async (db: Pick<Queries, 'get'>, userId: string, nowMs: number): Promise<number> => {
-  const row = await db.get<{ count: number }>(
-    'SELECT COUNT(*) AS count FROM known_browsers WHERE user_id = ? AND trusted_until > ?',
-    userId,
-    nowMs,
-  )
-  return row?.count ?? 0
-}
+export const countTrusted = (db: Pick<Queries, 'get'>, userId: string, nowMs: number): Promise<number> =>
+  countWith(db, 'SELECT COUNT(*) AS count FROM known_browsers WHERE user_id = ? AND trusted_until > ?', userId, nowMs)
 
 export const deleteKnownBrowsers = (db: Queries, userId: string): Promise<number> =>
   db.run('DELETE FROM known_browsers WHERE user_id = ?', userId)

@@ -18,7 +18,6 @@ import {
 /** No one uses more. Beyond the limit, the browsers that were seen last stay known. */
 const MAX_KNOWN = 20
 
-/** A user signs in in this browser. */
 export interface RecognisedBrowser {
   /** The cookie holds it. */
   secret: string

@@ -35,7 +35,6 @@ export interface PendingSignIn {
   /** It says how the account gets to know the browser at the end. */
   browser: 'announced' | 'silent' | 'not_yet'
   returnTo: string
-  /** This provider is connected at the end. */
   connect: PendingConnection | undefined
   /** The user of this session confirms that it is them. */
   confirms: string | undefined

@@ -118,3 +118,19 @@ export class UniqueViolation extends Error {
 
 export const isUniqueViolation = (error: unknown, column: string): boolean =>
   error instanceof UniqueViolation && error.columns.includes(column)
+
+/** Runs a query for a number, `count`; resolves to 0 if it finds no row. */
+export const countWith = async (db: Pick<Queries, 'get'>, sql: string, ...values: Value[]): Promise<number> =>
+  (await db.get<{ count: number }>(sql, ...values))?.count ?? 0
+
+const BATCH = 500
+
+/** Cleans up in statements that keep nobody waiting for long; resolves to how many rows there were. */
+export const inBatches = async (cleanUp: (limit: number) => Promise<number>): Promise<number> => {
+  let rows = 0
+  for (;;) {
+    const batch = await cleanUp(BATCH)
+    rows += batch
+    if (batch < BATCH) return rows
+  }
+}

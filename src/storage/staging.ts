@@ -8,10 +8,8 @@ const PRAGMAS = `
   CREATE TABLE records (number INTEGER PRIMARY KEY, record TEXT NOT NULL, id TEXT);
   CREATE TABLE keys (key TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;`
 
-/** Two records have this key in common. */
 interface Repetition {
   key: string
-  /** This is the number of the earlier record. */
   number: number
 }
 
@@ -30,7 +28,6 @@ export interface Staging {
   batches(size: number): Generator<Staged[]>
   /** Remembers the id that a record got. */
   setId(number: number, id: string): void
-  /** Returns the remembered ids. */
   idBatches(size: number): Generator<string[]>
   close(): void
 }

@@ -1,6 +1,5 @@
 import type { Queries } from './database.ts'
 
-/** The token was sealed for one use, such as a challenge. */
 interface UsedToken {
   id: string
   /** The token is refused for its age from then on. */

@@ -17,6 +17,7 @@ import type { SiteFrame } from './site/frame.ts'
 import { createLoginRedirect } from './login/login-redirect.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { at, loadedFirst, partsOf, reopenedForms, screen, type ScreenDeps, withoutSwitchedOff } from './rows.ts'
+import { changePassword, createPasskeyEndpoints } from './account/well-known.ts'
 import { createGetSessionScript } from './site/session-script.ts'
 
 /** These limits apply to forms in which a signed-in user enters a password. They count each try and wrong passwords. */
@@ -117,6 +118,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, passwordIcon, assets }
     { method: 'POST', path: '/auth/account/email',           guard: 'session',       csrf: 'token', responseKind: 'html', module: account('email') },
     { method: 'POST', path: '/auth/account/email/verify',    guard: 'session',       csrf: 'token', responseKind: 'html', module: account('verification'), event: 'email_verification_request' },
     { method: 'POST', path: '/auth/account/username',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'usernames', module: account('username'), event: 'username_change', limits: ['usernameOfUser'] },
+    { method: 'POST', path: '/auth/account/name',            guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'names', module: account('name'), event: 'name_change', limits: ['nameOfUser'] },
     { method: 'POST', path: '/auth/account/password',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', module: account('password'), event: 'password_change', limits: PASSWORD },
     { method: 'POST', path: '/auth/account/sessions',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('sessions'), event: 'session_end' },
     { method: 'POST', path: '/auth/account/browsers',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('browsers'), event: 'trusted_browsers_forget' },
@@ -145,6 +147,9 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, passwordIcon, assets }
     { method: 'POST', path: '/auth/email/verify',            guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: verifyEmail },
     { method: 'GET',  path: '/auth/email/undo',              guard: 'none',                         responseKind: 'html', holdsToken: true, module: undoEmail },
     { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', module: undoEmail, event: 'email_undo' },
+    // The proxy rewrites the same paths of the origin to these.
+    { method: 'GET',  path: '/auth/.well-known/change-password',   guard: 'none',                   responseKind: 'html', needs: 'passwords', module: at(changePassword) },
+    { method: 'GET',  path: '/auth/.well-known/passkey-endpoints', guard: 'none',                   responseKind: 'json', needs: 'passkeys', module: at(createPasskeyEndpoints(deps)) },
     // The application has this address. A request for it reaches svc only while the application is being set up.
     ...(isLoopbackUrl(deps.baseUrl) ? [{ method: 'GET', path: '/', guard: 'none', responseKind: 'html', module: welcome } satisfies Route] : []),
     // Proxies ask these questions about each request of an application.

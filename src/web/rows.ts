@@ -63,9 +63,9 @@ export const reopenedForms = (routes: readonly Route[]): Route[] => {
 /** Leaves out the rows whose setting is off: these are 404, and are not 405 when their path has a page. */
 export const withoutSwitchedOff = (
   routes: readonly Route[],
-  { usernames, passwords, passkeys }: Pick<RouteDeps, 'usernames' | 'passwords' | 'passkeys'>,
+  { usernames, names, passwords, passkeys }: Pick<RouteDeps, 'usernames' | 'names' | 'passwords' | 'passkeys'>,
 ): Route[] => {
-  const settings = { usernames, passwords, passkeys: passkeys.isOn }
+  const settings = { usernames, names: names !== 'off', passwords, passkeys: passkeys.isOn }
   const isOn = ({ needs }: Route): boolean => needs === undefined || settings[needs]
   const pages = new Set(routes.filter(isOn).map(({ path }) => path))
   return routes.flatMap((route) => {

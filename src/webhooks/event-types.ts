@@ -10,7 +10,6 @@ export interface WebhookSettings {
   /** A second key, while receivers change from it to the other. */
   previousSecret?: string | undefined
   enabledEvents: readonly EventType[]
-  /** Time limit of each attempt. */
   timeoutMs: number
   maxAttempts: number
 }

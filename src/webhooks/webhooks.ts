@@ -3,9 +3,9 @@ import type { Log } from '../lib/log.ts'
 import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import { inBatches, type Database, type Transaction } from '../storage/database.ts'
 import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
-import { inBatches, type OutboxLoad } from '../storage/outbox/outbox.ts'
+import type { OutboxLoad } from '../storage/outbox/outbox.ts'
 import { createAnnouncements } from './announcements.ts'
 import type { DeliveryAttempt, DeliveryOutcome } from './attempt-store.ts'
 import type { DeliveryResult } from './signed-request.ts'
@@ -29,7 +29,6 @@ export interface Webhooks {
   announceUpdate(transaction: Transaction, userId: string, changed: readonly UserChange[]): Promise<void>
 
   // Delivery.
-  /** Begins to deliver in the background. */
   start(): Promise<void>
   /** Begins no more deliveries; resolves when those under way have ended, or were aborted after `patienceMs`. */
   stop(patienceMs: number): Promise<void>

@@ -67,6 +67,24 @@ const cookieOf = async (port: number): Promise<string> => {
 
 for (const { name, port } of gateways) {
   describe(name, { concurrency: false }, () => {
+    test('the two addresses that password managers ask for are answered by svc, and others beside them are not', async () => {
+      const { open } = visitorOf(port)
+      const password = await open('/.well-known/change-password?a=b')
+      assert.deepEqual([password.status, password.location], [303, '/auth/account#change-password'])
+      // There are no passkeys at this origin, so svc answers 404 with its own page.
+      const since = svc.logLines().length
+      const { status, headers } = await open('/.well-known/passkey-endpoints')
+      const [line] = svc.logLines().slice(since)
+      assert.deepEqual(
+        [status, line?.path, line?.request_id],
+        [404, '/auth/.well-known/passkey-endpoints', headers['x-request-id']],
+      )
+      for (const name of ['security.txt', 'change-passwords', 'change-password/', 'x/passkey-endpoints', 'jwks.json']) {
+        const target = `/.well-known/${name}`
+        assert.equal(echoOf(await open(target)).target, target)
+      }
+    })
+
     test('headers that name a user do not come through from outside, in any spelling', async () => {
       const visitor = visitorOf(port)
       const arrived = async (names: string[], value = 'admin') =>

@@ -35,10 +35,16 @@ const PATIENCE: Record<Exclude<(typeof ASKING_GATEWAYS)[number], 'Traefik'>, str
 }
 
 const clock = turnedClock()
-const svc = await startService({ env: { SVC_BASE_URL: PUBLIC_ORIGIN }, clock })
+const svc = await startService({ env: { SVC_BASE_URL: PUBLIC_ORIGIN, SVC_NAMES: 'optional' }, clock })
 const app = await startEchoApplication()
+/** As the comment there says. */
+const withNames = (text: string): string =>
+  text.replace('copy_headers X-Svc-User-Id', 'copy_headers X-Svc-User-Name X-Svc-User-Id')
 const gateways = await Promise.all(
-  ASKING_GATEWAYS.map(async (name) => ({ name, port: await startGateway(name, { svc: svc.port, app }) })),
+  ASKING_GATEWAYS.map(async (name) => ({
+    name,
+    port: await startGateway(name, { svc: svc.port, app, change: withNames }),
+  })),
 )
 
 const MINUTE = 60_000
@@ -51,7 +57,7 @@ const passMinutes = async (minutes: number): Promise<void> => {
 
 const memberOf = async (port: number): Promise<Visitor> => {
   const member = visitorOf(port)
-  assert.equal((await member.submit('/auth/signup', { ...newPerson() })).status, 303)
+  assert.equal((await member.submit('/auth/signup', { ...newPerson(), name: 'José' })).status, 303)
   return member
 }
 
@@ -105,6 +111,7 @@ const CONNECTIONS = [
 const FORGED = {
   'X-Svc-User-Roles': 'admin',
   'X-SVC-USER-ID': '1',
+  'X-Svc-User-Name': 'Admin',
   'x-svc-user-amr': 'mfa',
   'Remote-User': 'admin',
   'remote-groups': 'admin',
@@ -135,6 +142,7 @@ for (const { name, port } of gateways) {
         'x-svc-user-id': user.id,
         'x-svc-user-email': user.email,
         'x-svc-user-username': user.username,
+        'x-svc-user-name': 'Jos%C3%A9',
         'x-svc-user-roles': '-',
         'x-svc-user-email-verified': 'false',
         'x-svc-user-amr': 'pwd',
@@ -144,6 +152,15 @@ for (const { name, port } of gateways) {
       assert.deepEqual(seen, expected)
       assert.equal((await svc.cli(['users', 'set-roles', user.id, 'a', 'b:c'])).code, 0)
       assert.equal(identityOf(echoOf(await member.fetch('/members/a', FORGED)))['x-svc-user-roles'], 'a,b:c')
+    })
+
+    test('where svc tells no names, neither does the client', async (t) => {
+      const nameless = await startService({ t, env: { SVC_BASE_URL: PUBLIC_ORIGIN } })
+      const member = await memberOf(await startGateway(name, { svc: nameless.port, app, t }))
+      const { status } = await member.open('/members/a', FORGED)
+      assert.equal(status, 200)
+      const seen = identityOf(echoOf(await member.open('/members/a', FORGED)))
+      assert.deepEqual([seen['x-svc-user-name'] || undefined, seen['x-svc-user-roles']], [undefined, '-'])
     })
 
     test('a visitor without a session returns to exactly the requested address', async () => {

@@ -9,7 +9,7 @@ import { openOperator } from '../support/service/replicas.ts'
 import { startService } from '../support/service/service.ts'
 
 const smtp = await startSmtpServer()
-const settings = { ...smtp.env, SVC_EMAIL_VERIFICATION: 'required', SVC_RATE_LIMIT: 'on' }
+const settings = { ...smtp.env, SVC_EMAIL_VERIFICATION: 'required', SVC_RATE_LIMIT: 'on', SVC_LOGIN_WITH: 'both' }
 const service = await startService({ env: settings })
 const operator = await openOperator(service)
 const csrf = 'x'.repeat(43)
@@ -92,6 +92,13 @@ const newEmails = async () => {
   return [known.email, unknown.email] as const
 }
 
+/** The same of usernames, which every form but that of the login takes for no email. */
+const newUsernames = async () => {
+  const [known, unknown] = [newPerson(), newPerson()]
+  await operator.users.create({ ...known, emailVerified: true })
+  return [known.username, unknown.username] as const
+}
+
 const seed = 20_261_123
 
 test(`login, reset and signup answer the same bytes for known and unknown emails (seed ${seed})`, async () => {
@@ -106,11 +113,31 @@ test(`login, reset and signup answer the same bytes for known and unknown emails
   )
 })
 
+test(`login and reset answer the same bytes for known and unknown usernames (seed ${seed})`, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      asked.filter(({ form }) => form !== '/auth/signup'),
+      async (one) => {
+        const responses = []
+        for (const username of await newUsernames()) responses.push(comparable(await send(one, username), username))
+        assert.match(responses[0] ?? '', /^HTTP\/1\.1 4\d\d /)
+        assert.equal(responses[0], responses[1])
+      },
+    ),
+    { seed, numRuns: 40 },
+  )
+})
+
 /** More than any limit of these forms lets through. */
 const TRIES = 32
 
-for (const form of FORMS) {
-  test(`${form} answers the same bytes for both when there were too many tries`, async () => {
+const LIMITED = [
+  ...FORMS.map((form) => ({ form, what: 'emails', newNames: newEmails })),
+  { form: '/auth/login', what: 'usernames', newNames: newUsernames },
+] as const
+
+for (const { form, what, newNames } of LIMITED) {
+  test(`${form} answers the same bytes for known and unknown ${what} when there were too many tries`, async () => {
     const one: Asked = {
       form,
       spelling: 'plain',
@@ -120,7 +147,7 @@ for (const form of FORMS) {
       headers: {},
     }
     const tries = []
-    for (const email of await newEmails()) {
+    for (const email of await newNames()) {
       const network = newNetwork()
       const responses: string[] = []
       for (let count = 0; count < TRIES; count += 1) responses.push(comparable(await send(one, email, network), email))

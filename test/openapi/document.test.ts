@@ -123,6 +123,7 @@ describe('the OpenAPI document', () => {
       'JwkSet',
       'OpenApiDocument',
       'PasskeyCreationOptions',
+      'PasskeyEndpoints',
       'PasskeyRequestOptions',
       'SignedIn',
       'Status',

@@ -21,7 +21,7 @@ process.env.SVC_BIN = BIN
 /** A loaded machine is slow. */
 const PATIENT = { timeoutMs: 60_000 }
 
-const svc = await startSvc()
+const svc = await startSvc({ env: { SVC_NAMES: 'optional' } })
 after(() => svc.stop())
 
 const portOf = (url: string): number => Number(new URL(url).port)
@@ -49,12 +49,18 @@ const isGone = async (url: string, folder: string): Promise<boolean> =>
 
 describe('startSvc', () => {
   test('creates users who can sign in, and whom the application reads', async () => {
-    const user = await svc.createUser({ email: 'ada@example.com', username: 'ada', roles: ['admin', 'editor'] })
+    const user = await svc.createUser({
+      email: 'ada@example.com',
+      username: 'ada',
+      name: 'Ada L',
+      roles: ['admin', 'editor'],
+    })
     const other = await svc.createUser()
     const { cookie, cookies } = await svc.signIn(user)
     const found = await createAuth({ url: svc.url }).getUser({ headers: { cookie } })
     assert.equal(found?.id, user.id)
     assert.deepEqual([found.email, found.username, found.roles], ['ada@example.com', 'ada', ['admin', 'editor']])
+    assert.deepEqual([user.name, found.name, other.name], ['Ada L', 'Ada L', null])
     assert.notEqual(other.id, user.id)
     const access = cookies.find(({ name }) => name === 'svc_access')
     assert.ok(access && access.expires > Date.now() / 1000)
@@ -66,13 +72,14 @@ describe('startSvc', () => {
   })
 
   test('creates users who are not verified or disabled, keys with scopes, and the server API', async () => {
-    const unverified = await svc.createUser({ emailVerified: false, roles: ['editor'] })
+    const unverified = await svc.createUser({ emailVerified: false, name: 'Grace', roles: ['editor'] })
     const disabled = await svc.createUser({ disabled: true })
     const both = await svc.createUser({ emailVerified: false, disabled: true })
     const auth = createAuth({ url: svc.url })
     const { cookie } = await svc.signIn(unverified)
     const found = await auth.getUser({ headers: { cookie } })
     assert.deepEqual([found?.emailVerified, found?.roles, found?.username], [false, ['editor'], unverified.username])
+    assert.deepEqual([found?.name, unverified.name], ['Grace', 'Grace'])
     const verified = await svc.signIn(await svc.createUser())
     assert.equal((await auth.getUser({ headers: { cookie: verified.cookie } }))?.emailVerified, true)
     for (const user of [disabled, both]) await assert.rejects(svc.signIn(user), /could not sign in: 40\d \S/)

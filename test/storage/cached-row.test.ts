@@ -198,7 +198,7 @@ describe('many rows by their keys', () => {
 })
 
 describe('the session of every request', () => {
-  const sessions = cacheSessions(db, (session) => session)
+  const sessions = cacheSessions(db, false, (session) => session)
 
   test('another replica rotates it, disables its user, ends it or deletes the user: the next read sees the change', async () => {
     for (let round = 0; round < 20; round++) {

@@ -86,7 +86,7 @@ describe('an invited account', () => {
     const make = ({ id }: UserRecord) =>
       db.inTransaction(async (transaction) => {
         const locked = await requireUserToChange(transaction, id)
-        await makeInvited(transaction, locked, { username: undefined, roles: ['new'] })
+        await makeInvited(transaction, locked, { username: undefined, name: undefined, roles: ['new'] })
       })
     await make(user)
     const made = { ...user, passwordHash: null, roles: ['new'], isSelfMade: false, invitedAtMs: T0 + 5 }

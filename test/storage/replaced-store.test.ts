@@ -35,8 +35,8 @@ describe('a session that was replaced', () => {
     const { readAtMs, ...found } = (await findReplacedSession(other, former.id)) ?? assert.fail()
     const { id, salt } = former
     assert.deepEqual(found, { id, salt, successorId: successor.id, replacedAtMs: T0 + 7 })
-    if (db.dialect === 'sqlite') assert.equal(readAtMs, undefined)
-    else assert.ok(readAtMs !== undefined && Number.isInteger(readAtMs) && readAtMs >= beforeMs - 1)
+    if (db.dialect === 'sqlite') assert.equal(readAtMs, null)
+    else assert.ok(readAtMs !== null && Number.isInteger(readAtMs) && readAtMs >= beforeMs - 1)
     assert.equal(await findReplacedSession(db, successor.id), undefined)
   })
 

@@ -18,6 +18,7 @@ export const newUser = (given: Partial<UserRecord> = {}): UserRecord => {
     emailLower: email,
     emailVerifiedAtMs: undefined,
     username: name,
+    name: null,
     passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
     roles: [],
     disabled: false,

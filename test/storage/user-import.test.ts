@@ -8,7 +8,7 @@ import { findConnected, insertIdentities } from '../../src/oauth/identity-transf
 import type { Database } from '../../src/storage/database.ts'
 import { openStaging } from '../../src/storage/staging.ts'
 import { createUserExport } from '../../src/accounts/export/export.ts'
-import { createEmailDomains } from '../../src/accounts/fields.ts'
+import { createEmailDomains, createNames } from '../../src/accounts/fields.ts'
 import { createUserImport } from '../../src/accounts/import/import.ts'
 import { freshDatabase } from './databases.ts'
 
@@ -21,6 +21,7 @@ const importInto = (db: Database, told: string[] = []) => ({
     hashesAtOnce: 2,
     requireGoodPassword: async (entered) => entered,
     emailDomains: createEmailDomains([]),
+    names: createNames('off'),
     parsePasswordHash: () => {},
     issuerOf: () => undefined,
     findConnected,

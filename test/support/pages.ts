@@ -46,6 +46,7 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
   return {
     ...frame,
     login: createLoginPage(layout),
+    loginWithBoth: createLoginPage(layout, 'both'),
     loginCode: createLoginCodePage(layout),
     loginEnrol: createLoginEnrolPage(layout),
     signup: createSignupPage(layout),

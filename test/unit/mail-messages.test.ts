@@ -7,7 +7,8 @@ import type { Message, MessageOf } from '../../src/mail/message.ts'
 import type { MessageBranding } from '../../src/mail/messages/content.ts'
 import { type RenderedMessage, renderMessage } from '../../src/mail/messages/render.ts'
 import { MAIL_BASE_URL, MESSAGES } from '../support/mail/messages.ts'
-import { tagsOf } from './pages-views.ts'
+import en from '../../src/languages/en.json' with { type: 'json' }
+import { type Tag, tagsOf as allTagsOf } from './pages-views.ts'
 
 const BRANDING: MessageBranding = {
   appName: 'Acme',
@@ -28,10 +29,14 @@ const messageNamed = (name: string): Message => {
 
 const count = (text: string, part: string): number => text.split(part).length - 1
 
+/** The tags, without those that Word alone reads. */
+const tagsOf = (html: string): Tag[] => allTagsOf(html.replaceAll(/<!--\[if mso\]>[^]*?<!\[endif\]-->/g, ''))
+
 /** The text of HTML as a reader sees it. */
 const shownText = (html: string): string =>
   html
     .replace(/<head>[^]*<\/head>/, '')
+    .replace(/<div style="display:none[^]*?<\/div>/, '')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll('&#39;', "'")
     .replaceAll('&quot;', '"')
@@ -44,7 +49,7 @@ const plainWords = (text: string): string => text.replaceAll(':', '').replaceAll
 
 /** The button's address; undefined without a button. */
 const buttonOf = ({ html }: RenderedMessage): string | undefined =>
-  tagsOf(html).find(({ attributes }) => attributes.class === 'label')?.attributes.href
+  tagsOf(html).find(({ name, attributes }) => name === 'a' && attributes.class !== 'link')?.attributes.href
 
 const withHelp = (supportUrl: string | undefined): RenderedMessage => render(messageNamed('reset'), { supportUrl })
 
@@ -68,7 +73,11 @@ describe('each message', () => {
       assert.equal(count(rendered.text, url), 1)
       assert.equal(count(shownText(rendered.html), url), 1)
       assert.equal(tagsOf(rendered.html).filter(({ attributes }) => attributes.href === url).length, 1)
-      assert.equal(count(rendered.html, 'class="label"'), 1)
+      const isFirst = /^(?:reset|verify|new_email|invite|first_factor|account_exists)/.test(name)
+      assert.deepEqual(
+        [count(rendered.html, 'class="label"'), count(rendered.html, 'class="quiet"')],
+        isFirst ? [1, 0] : [0, 1],
+      )
     })
   }
 
@@ -103,21 +112,38 @@ describe('each message', () => {
 
   test('tells the time in UTC, and the device in names of fixed lists', () => {
     const { text } = render(messageNamed('new_browser'))
-    assert.match(
-      text,
-      /^Time: 22 November 2026 at 16:53 UTC\nDevice: Firefox on Linux\nNetwork address: 203\.0\.113\.7$/m,
-    )
-    assert.match(text, /^The link works once, until 25 November 2026 at 16:53 UTC\.$/m)
-    assert.match(
-      render(messageNamed('undo_requested')).text,
-      /^The link works once, until 72 hours after the change\.$/m,
-    )
+    assert.match(text, /^Time: 22 November 2026 at 16:53 UTC\nDevice: Firefox on Linux\nIP address: 203\.0\.113\.7$/m)
     const unknown = { ...messageNamed('new_browser'), device: {} }
     assert.match(render(unknown).text, /^Device: Unknown device$/m)
   })
 
+  test('says how long its link works, whatever the settings are', () => {
+    const minute = 60_000
+    const lives: [number, string][] = [
+      [1, 'one second'],
+      [59_999, '59 seconds'],
+      [minute, 'one minute'],
+      [90_000, 'one minute'],
+      [30 * minute, '30 minutes'],
+      [60 * minute, 'one hour'],
+      [60 * minute + 1, '60 minutes'],
+      [90 * minute, '90 minutes'],
+      [120 * minute, '2 hours'],
+      [24 * 60 * minute, '24 hours'],
+      [25.5 * 60 * minute, '25 hours'],
+      [72 * 60 * minute, '72 hours'],
+      [168 * 60 * minute, '7 days'],
+      [Number.MAX_SAFE_INTEGER, '104,249,991 days'],
+    ]
+    for (const [lifetimeMs, life] of lives) {
+      const { text } = render({ ...(messageNamed('reset') as MessageOf<'reset'>), lifetimeMs })
+      assert.ok(text.includes(`\n\nThis link works for ${life}.\n\n`), `${lifetimeMs}: ${text}`)
+    }
+    assert.match(render(messageNamed('undo_requested')).text, /^This link works until 72 hours after the change\.$/m)
+  })
+
   test('tells the network address in messages about the own account only', () => {
-    assert.match(render(messageNamed('undo_changed')).text, /^Network address: 203\.0\.113\.7$/m)
+    assert.match(render(messageNamed('undo_changed')).text, /^IP address: 203\.0\.113\.7$/m)
     for (const name of ['reset', 'verify', 'new_email', 'invite', 'account_exists', 'email_taken']) {
       assert.doesNotMatch(
         render(Object.assign({ ...messageNamed(name) }, { address: '203.0.113.7' })).text,
@@ -126,16 +152,16 @@ describe('each message', () => {
       )
     }
     const forged = { ...messageNamed('new_browser'), address: 'call 555-0100' }
-    assert.doesNotMatch(render(forged).text, /555|Network/)
+    assert.doesNotMatch(render(forged).text, /555|IP address/)
   })
 
   test('says who to ask for help, where that is set', () => {
-    assert.match(withHelp('https://help.example.com/').text, /^Need help\? Go to https:\/\/help\.example\.com\/$/m)
-    assert.match(withHelp('mailto:100%25%@example.com').text, /^Need help\? Write to 100%25%@example\.com$/m)
+    assert.match(withHelp('https://help.example.com/').text, /^Contact support:\nhttps:\/\/help\.example\.com\/$/m)
+    assert.match(withHelp('mailto:100%25%@example.com').text, /^Contact support:\n100%25%@example\.com$/m)
     const byMail = withHelp('mailto:help@example.com?subject=Hello%0D%0ABcc:x')
-    assert.match(byMail.text, /^Need help\? Write to help@example\.com$/m)
+    assert.match(byMail.text, /^Contact support:\nhelp@example\.com$/m)
     assert.match(byMail.html, /href="mailto:help@example\.com\?subject=/)
-    assert.doesNotMatch(withHelp(undefined).text, /Need help/)
+    assert.doesNotMatch(withHelp(undefined).text, /support/)
   })
 
   test('names no password where accounts have none', () => {
@@ -224,12 +250,20 @@ describe('hostile text in a message', () => {
     }
   })
 
-  test('makes no line of plain text longer than 72 characters, unless one word is', () => {
-    for (const message of MESSAGES.values()) {
-      const lines = render(message, { appName: 'An application with a rather long name for itself' }).text.split('\n')
-      const long = lines.filter((line) => line.length > 72 && line.includes(' ') && !/^[\w ]+: |^Need help/.test(line))
-      assert.deepEqual(long, [])
+  test('leaves each paragraph of plain text on one line, for the mail program to wrap', () => {
+    for (const [name, message] of MESSAGES) {
+      const { text } = render(message, { appName: 'An application with a rather long name for itself' })
+      for (const paragraph of text.split('\n\n')) {
+        const isList =
+          paragraph.startsWith('-- \n') || /^(?:Email|Time): /.test(paragraph) || paragraph.includes(':\nhttps:')
+        assert.equal(paragraph.includes('\n'), isList, `${name}: ${paragraph}`)
+      }
     }
+  })
+
+  test('is not read for places of values', () => {
+    const { text } = render(withText(messageNamed('email_changed'), '{app} {email} {toString}'))
+    assert.match(text, /now uses \{app\} \{email\} \{toString\} instead of/)
   })
 })
 
@@ -243,15 +277,21 @@ test('the button is readable with any accent colour, light and dark', () => {
   const channel = fc.nat(255).map((value) => value.toString(16).padStart(2, '0'))
   fc.assert(
     fc.property(fc.tuple(channel, channel, channel), (channels) => {
-      const { html } = render(messageNamed('reset'), { accentColor: `#${channels.join('')}` })
+      const accentColor = `#${channels.join('')}`
+      const html = ['reset', 'new_browser'].map((name) => render(messageNamed(name), { accentColor }).html).join('')
       const styleOf = (name: string) =>
         tagsOf(html).find(({ attributes }) => attributes.class === name)?.attributes.style
       const darkOf = (name: string) => new RegExp(`\\.${name}\\{[^}]*`).exec(html)?.[0]
       for (const style of [styleOf, darkOf]) {
         const [label, button] = [colourIn(style('label'), 'color'), colourIn(style('button'), 'background-color')]
         assert.ok(contrast(label, button) >= 4.5)
-        assert.ok(contrast(colourIn(style('link'), 'color'), colourIn(style('card'), 'background-color')) >= 4.5)
-        assert.ok(contrast(colourIn(style('muted'), 'color'), colourIn(style('page'), 'background-color')) >= 4.5)
+        assert.ok(contrast(colourIn(style('ink'), 'color'), colourIn(style('quiet'), 'background-color')) >= 4.5)
+        for (const ground of ['page', 'card', 'facts']) {
+          const [colour, edge] = [colourIn(style(ground), 'background-color'), colourIn(style('quiet'), 'border-color')]
+          for (const text of ['ink', 'muted', 'link'])
+            assert.ok(contrast(colourIn(style(text), 'color'), colour) >= 4.5)
+          assert.ok(contrast(edge, colour) >= 3)
+        }
       }
     }),
     { numRuns: 60, examples: [[['00', '00', '00']], [['ff', 'ff', 'ff']], [['ff', 'ff', '00']]] },
@@ -262,9 +302,34 @@ test('every colour of a message has one for dark mode', () => {
   for (const message of MESSAGES.values()) {
     const { html } = render(message)
     const dark = /@media \(prefers-color-scheme:dark\)\{(.*)\}$/m.exec(html)?.[1] ?? ''
+    const outlook = [...html.matchAll(/^\[data-ogs[bc]\] (\..*)$/gm)].map(([, rule = '']) => rule)
+    assert.ok(outlook.length > 0)
+    for (const rule of outlook) assert.ok(dark.includes(/[\w-]+:#[^}]*/.exec(rule)?.[0] ?? rule), rule)
     for (const { name, attributes } of tagsOf(html)) {
       if (!/color:/.test(attributes.style ?? '')) continue
       assert.ok(dark.includes(`.${attributes.class}{`), `${name} ${attributes.style}`)
+      assert.ok(
+        outlook.some((rule) => rule.startsWith(`.${attributes.class}{`)),
+        attributes.class,
+      )
     }
   }
+})
+
+test('each text is used by a message, but for plural forms and lifetimes', () => {
+  const all = [...MESSAGES.values()].flatMap((message) =>
+    [true, false].flatMap((passwords) => {
+      const { html, text } = render(message, { passwords, appName: '{app}' })
+      return [shownText(html), text]
+    }),
+  )
+  const unused = Object.entries(en).filter(([key, text]) => {
+    if (!key.startsWith('mail.') || /^mail\.(?:life|sent_by_host|fact\.unknown)/.test(key)) return false
+    const pieces = text.split(/\{(?!app)\w+\}/)
+    return !all.some((shown) => pieces.every((piece) => shown.includes(piece)))
+  })
+  assert.deepEqual(
+    unused.map(([key]) => key),
+    ['mail.recovery_code_used.left_one'],
+  )
 })

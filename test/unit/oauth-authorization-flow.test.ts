@@ -175,7 +175,7 @@ describe('a flow whose state comes back', () => {
   })
 
   test('is not read from a missing state, nor from another kind of sealed token', () => {
-    const links = createPendingLinks({ db, clock: { now: () => T0 }, rootSecret, lifetimeMs: 10 * MINUTE })
+    const links = createPendingLinks({ db, clock: { now: () => T0 }, rootSecret })
     const linkRequest = links.sealLinkRequest({ pendingLink, returnTo: '/x' }, browserSecret)
     for (const state of [undefined, '', 'garbage', linkRequest]) {
       assert.deepEqual(flowsAt().readState(state, 'corp', browserSecret), { flow: undefined, problem: 'unreadable' })
@@ -201,7 +201,7 @@ describe('a flow whose state comes back', () => {
 test('the row of a pending link has the same hashes for every replica', async () => {
   const deleted: unknown[][] = []
   const queries = { run: async (_sql: string, ...values: unknown[]) => deleted.push(values) } as unknown as Queries
-  await createPendingLinks({ db, clock: { now: () => T0 }, rootSecret, lifetimeMs: 10 * MINUTE }).consume(
+  await createPendingLinks({ db, clock: { now: () => T0 }, rootSecret }).consume(
     queries,
     { ...pendingLink, id: '019aa000-0000-7000-8000-000000000002', userId: '019aa000-0000-7000-8000-000000000003' },
     browserSecret,

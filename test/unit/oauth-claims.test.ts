@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { readClaims, requireAllowedDomain, requireVerifiedEmail } from '../../src/oauth/profile.ts'
+import { readClaims, requireAllowedDomain, requireVerifiedEmail } from '../../src/oauth/providers/profile.ts'
 import { describeDiscord } from '../../src/oauth/providers/create-provider.ts'
 import { describeGithub } from '../../src/oauth/providers/github.ts'
 import type { ProviderKind, ProviderSettings } from '../../src/oauth/providers/presets.ts'
@@ -47,8 +47,18 @@ test('the profile that is read from claims', () => {
     emailVerified: true,
     hostedDomain: 'example.com',
     name: 'ann',
+    fullName: undefined,
     signedInAtMs: undefined,
   })
+})
+
+test('the name of the person: a text of at most 200 characters, and not the text that a username is made from', () => {
+  assert.deepEqual(
+    [read({ name: 'Ann Other', nickname: 'ann' })].map(({ name, fullName }) => [name, fullName]),
+    [['ann', 'Ann Other']],
+  )
+  for (const name of [undefined, null, '', 7, true, ['Ann'], { first: 'Ann' }, 'x'.repeat(201)])
+    assert.equal(read({ name }).fullName, undefined, JSON.stringify(name))
 })
 
 test('the time of the sign-in there: in seconds, and unknown if it is not a number', () => {
@@ -220,6 +230,7 @@ describe('claims of GitHub', () => {
     assert.deepEqual(await claims, {
       sub: '4711',
       preferred_username: 'octo',
+      name: 'Octo Cat',
       email: 'octo@example.com',
       email_verified: true,
     })

@@ -13,8 +13,7 @@ const rootSecret = createRootSecret({ current: Buffer.alloc(32, 7) })
 const browserSecret = 'B'.repeat(43)
 const { db } = await freshDatabase()
 
-const linksAt = (atMs = T0) =>
-  createPendingLinks({ db, clock: { now: () => atMs }, rootSecret, lifetimeMs: 10 * MINUTE })
+const linksAt = (atMs = T0) => createPendingLinks({ db, clock: { now: () => atMs }, rootSecret })
 
 const request: LinkRequest = {
   pendingLink: {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertIdentity } from '../../src/oauth/identity-store.ts'
-import { type ProviderProfile, newIdentity } from '../../src/oauth/profile.ts'
+import { type ProviderProfile, newIdentity } from '../../src/oauth/providers/profile.ts'
 import { createSignIn } from '../../src/oauth/sign-in.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { createEmailDomains } from '../../src/accounts/fields.ts'
+import { createEmailDomains, createNames } from '../../src/accounts/fields.ts'
 import { insertUser } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from '../storage/databases.ts'
 import { newUser, T0 } from '../storage/rows.ts'
@@ -51,6 +51,7 @@ test('a user whose account another tab creates between two queries is signed in,
     enterInvited: () => assert.fail('nobody was invited'),
     signupOpen: true,
     emailDomains: createEmailDomains([]),
+    names: createNames('off'),
     describeAccount: () => assert.fail('no account is to be linked'),
     markVerified: () => assert.fail('the email is verified already'),
     factorOf: () => 'asked',

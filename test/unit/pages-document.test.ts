@@ -209,6 +209,7 @@ test('a password manager finds the field for the login, and the password right a
   assert.deepEqual(completion('signup'), ['username', 'new-password', 'nickname'])
   assert.deepEqual(completion('account'), [
     'email',
+    'name',
     'nickname',
     'username',
     'current-password',

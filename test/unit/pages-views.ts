@@ -55,6 +55,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     email: { isVerified: true, requested: text, mailIsOn: true, canConfirm: true, isRecentlyAuthenticated: true },
     newEmail: { value: text },
     username: { value: text },
+    name: { value: text, isRequired: false },
     password: { errors: {} },
     deletion: {},
     activity: [
@@ -193,6 +194,14 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     login: (pages) => pages.login(login),
     'login without signup': (pages) => pages.login({ ...login, signupOpen: false, returnTo: undefined, email: '' }),
     'login with providers': (pages) => pages.login({ ...login, providers }),
+    'login, last with a password': (pages) => pages.login({ ...login, providers, lastWay: 'password' }),
+    'login, last with a passkey': (pages) => pages.login({ ...login, providers, lastWay: 'passkey' }),
+    'login, last with a provider': (pages) => pages.login({ ...login, providers, lastWay: providers[0]?.name }),
+    'login with the email or the username': (pages) => pages.loginWithBoth({ ...login, email: '' }),
+    'login with the email or the username, refused': (pages) =>
+      pages.loginWithBoth({ ...login, problem: { kind: 'credentials_wrong', loginWith: 'both' } }),
+    'login with the email or the username, incomplete': (pages) =>
+      pages.loginWithBoth({ ...login, errors: { email: 'email_or_username_missing' } }),
     'login without passwords': (pages) => pages.login({ ...login, passwords: false, providers }),
     'login by passkey alone': (pages) => pages.login({ ...login, passwords: false }),
     'login after deletion': (pages) => pages.login({ ...login, notice: 'deleted' }),
@@ -221,6 +230,9 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'signup of some domains': (pages) => pages.signup({ ...signup, acceptedDomains: [text, text] }),
     'signup of another domain': (pages) =>
       pages.signup({ ...signup, acceptedDomains: [text], errors: { email: { acceptedDomains: [text] } } }),
+    'signup with a name': (pages) => pages.signup({ ...signup, name: { value: text, isRequired: false } }),
+    'signup with a name that is missing': (pages) =>
+      pages.signup({ ...signup, name: { value: '', isRequired: true }, errors: { name: 'name_missing' } }),
     'signup without usernames': (pages) => pages.signup({ ...signup, username: undefined }),
     'redirect loop': (pages) =>
       pages.redirectLoop({ email: text, returnTo: `/${text}`, issuer: text, nowMs, requestId: text }),
@@ -242,6 +254,10 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         ...account,
         email: { isVerified: false, mailIsOn: false, canConfirm: false, isRecentlyAuthenticated: true },
       }),
+    'name refused': (pages) =>
+      pages.account({ ...account, name: { value: text, isRequired: false, problem: 'name_invalid' } }),
+    'account without a name that is required': (pages) =>
+      pages.account({ ...account, name: { value: '', isRequired: true } }),
     'username refused': (pages) => pages.account({ ...account, username: { value: text, error: 'username_taken' } }),
     'password refused': (pages) =>
       pages.account({
@@ -367,6 +383,8 @@ export const WRONG_STATES: Record<string, string> = {
   'account with another email refused': 'email',
   'undo of a change of email, refused': 'password',
   'login refused': 'password',
+  'login with the email or the username, refused': 'password',
+  'login with the email or the username, incomplete': 'email',
   'login, a code, refused': 'code',
   'login, a code, held up': 'form-problem',
   'login, set-up refused': 'code',
@@ -385,6 +403,8 @@ export const WRONG_STATES: Record<string, string> = {
   'signup of another domain': 'email',
   'signup while busy': 'form-problem',
   'username refused': 'username',
+  'name refused': 'name',
+  'signup with a name that is missing': 'name',
   'password refused': 'current_password',
   'deletion refused': 'password',
   'account held up': 'form-problem',

@@ -194,6 +194,8 @@ export interface components {
             /** Format: email */
             email: string;
             username: string;
+            /** @description The name of the person; null: none is known. It is left out with `SVC_NAMES=off` */
+            name?: string | null;
             roles: string[];
             disabled: boolean;
             /**
@@ -335,7 +337,7 @@ export interface operations {
                 role?: string;
                 /** @description Only users who are disabled, or who are not */
                 disabled?: boolean;
-                /** @description Only users with this text in email or username, in any letter case */
+                /** @description Only users with this text in email, username or name, in any letter case */
                 search?: string;
                 /** @description Only users who were made or changed at this time or later */
                 updated_since?: string;
@@ -377,6 +379,8 @@ export interface operations {
                     email: string;
                     /** @description Made from the email when left out */
                     username?: string;
+                    /** @description Of the person. Not with `SVC_NAMES=off` */
+                    name?: string | null;
                     roles?: string[];
                     /** @description The rules for new passwords apply */
                     password?: string;
@@ -463,6 +467,8 @@ export interface operations {
                     /** @description With `email` only, and by default where the account is disabled: whether its other addresses may be a thief’s. No message with a link undoes this change or an earlier one, and every session ends */
                     stolen?: boolean;
                     username?: string;
+                    /** @description null takes it away, unless names are required */
+                    name?: string | null;
                     /** @description In place of those that the user has */
                     roles?: string[];
                     /** @description Disabling ends every session */
@@ -637,7 +643,7 @@ export interface operations {
                 /** @description Only what happened at this time or later */
                 since?: string;
                 /** @description Only events of this type */
-                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "import.added" | "import.taken_back";
+                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "import.added" | "import.taken_back";
                 /** @description Only what happened to this user, who may be deleted */
                 user_id?: string;
                 /** @description How many events a page holds at most */

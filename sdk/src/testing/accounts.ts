@@ -7,6 +7,8 @@ import { runSvc, type SvcCommand } from './svc-process.ts'
 export interface NewUser {
   email?: string
   username?: string
+  /** With `SVC_NAMES` only; not made up. */
+  name?: string
   password?: string
   roles?: string[]
   /** True by default. */
@@ -58,16 +60,25 @@ export const createUser = async ({ command, admin }: Creation, given: NewUser): 
 type WholeUser = NewUser & { email: string; password: string }
 
 const createUnverified = async (admin: Admin, user: WholeUser): Promise<Account> => {
-  const { email, password, username, roles = [] } = user
-  const given = { email, password, roles, ...(username !== undefined && { username }), email_verified: false }
-  const { id, username: name, disabled, created_at } = await admin.users.create(given)
-  return { id, email, username: name, roles, disabled, created_at }
+  const { email, password, username, name, roles = [] } = user
+  const names = { ...(username !== undefined && { username }), ...(name !== undefined && { name }) }
+  const made = await admin.users.create({ email, password, roles, ...names, email_verified: false })
+  return {
+    id: made.id,
+    email,
+    username: made.username,
+    ...(made.name !== undefined && { name: made.name }),
+    roles,
+    disabled: made.disabled,
+    created_at: made.created_at,
+  }
 }
 
 const create = async (command: Creation['command'], user: WholeUser): Promise<Account> => {
-  const { email, password, username, roles = [] } = user
+  const { email, password, username, name, roles = [] } = user
   const options = [
     ...(username === undefined ? [] : ['--username', username]),
+    ...(name === undefined ? [] : ['--name', name]),
     ...roles.flatMap((role) => ['--role', role]),
   ]
   const args = ['users', 'create', '--json', ...options, '--email', email]

@@ -1,6 +1,6 @@
 import { WebhookVerificationError } from './webhook-verification-error.ts'
 
-export type UserChange = 'email' | 'username' | 'roles' | 'disabled' | 'email_verified'
+export type UserChange = 'email' | 'username' | 'name' | 'roles' | 'disabled' | 'email_verified'
 
 interface EventOf<Type extends string, Data extends { user_id: string } = { user_id: string }> {
   /** The same in every attempt: ignore an event whose id is known. */

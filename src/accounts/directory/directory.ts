@@ -3,8 +3,8 @@ import { AppError } from '../../lib/errors.ts'
 import type { UserChange } from '../../lib/user-change.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import type { HasPassword } from '../authentication.ts'
-import { requireUsername } from '../fields.ts'
-import type { User, Users } from '../accounts.ts'
+import { type Names, requireUsername } from '../fields.ts'
+import type { User, Accounts } from '../accounts.ts'
 import type { UserChanges } from '../administration.ts'
 import { findDirectoryUsers, type ShownFacts, type ShownUserRecord } from './directory-user-store.ts'
 import type { PageRequest } from './user-list.ts'
@@ -12,7 +12,9 @@ import type { PageRequest } from './user-list.ts'
 export type { PageRequest } from './user-list.ts'
 
 /** A user as the server API shows them. */
-export interface DirectoryUser extends User, ShownFacts {
+export interface DirectoryUser extends Omit<User, 'name'>, ShownFacts {
+  /** Undefined: there are no names here (`SVC_NAMES`). */
+  name: string | null | undefined
   /** `true`: the user can sign in with one. */
   hasPassword: boolean
 }
@@ -27,6 +29,7 @@ interface UserPage {
 interface NewDirectoryUser {
   email: string
   username?: string | undefined
+  name?: string | null | undefined
   roles?: string[] | undefined
   /** At most one of the two is given. Without them, nobody can sign in to the account yet. */
   password?: string | undefined
@@ -77,9 +80,10 @@ export interface UserDirectory {
 
 interface UserDirectoryDeps {
   db: Database
-  users: Pick<Users, 'create' | 'change'>
+  users: Pick<Accounts, 'create' | 'change'>
   createLink: Record<'reset' | 'invite', CreateLink>
   hasPassword: HasPassword
+  names: Names
   /** `SVC_PASSWORDS` */
   acceptsPasswords: boolean
   /** The settings allow these second factors. */
@@ -87,11 +91,12 @@ interface UserDirectoryDeps {
 }
 
 export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
-  const { db, users, hasPassword, accepts, acceptsPasswords } = deps
+  const { db, users, hasPassword, names, accepts, acceptsPasswords } = deps
 
   const toUser = (record: ShownUserRecord): DirectoryUser => {
     const factors = { hasCodes: accepts.codes && record.hasCodes, passkeys: accepts.passkeys ? record.passkeys : 0 }
-    return { ...record, ...factors, hasPassword: hasPassword(record) }
+    const name = names.mode === 'off' ? undefined : record.name
+    return { ...record, ...factors, name, hasPassword: hasPassword(record) }
   }
 
   const find = async (id: string, queries: Queries = db): Promise<DirectoryUser | undefined> =>
@@ -118,7 +123,7 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
       if (given.username === '') requireUsername(given.username)
       const { invite, ...newUser } = given
       let result: { value: T } | undefined
-      await users.create(newUser, caller, async (transaction, userId) => {
+      await users.create({ ...newUser, isNamedLater: invite }, caller, async (transaction, userId) => {
         const link = invite ? await deps.createLink.invite(transaction, userId, undefined, caller) : undefined
         const created = { user: await require(transaction, userId), inviteUrl: link?.url }
         result = { value: await then(transaction, created) }

@@ -86,6 +86,7 @@ const toLine = (user: UserRecord, { connections, factors, withHashes }: LineOpti
     id: user.id,
     email: user.email,
     username: user.username,
+    name: user.name ?? undefined,
     roles: user.roles,
     password_hash: withHashes ? (user.passwordHash ?? undefined) : undefined,
     email_verified: user.emailVerifiedAtMs !== undefined,

@@ -8,7 +8,7 @@ import type { UserRecord } from '../user-store.ts'
 import { decide, type Decision, type FindConnected, freeUsernames, type IsWanted } from './decisions.ts'
 import { deleteUsers, findReservedEmails, insertUsers } from './import-store.ts'
 import type { ImportedIdentity } from './imported-identity.ts'
-import { type ImportedUser, keptId, requireImportedUser } from './imported-user.ts'
+import { type ImportedUser, type ImportRules, keptId, requireImportedUser } from './imported-user.ts'
 
 export type { ImportedUser } from './imported-user.ts'
 
@@ -30,7 +30,7 @@ interface WriteOptions {
 /** Adds many users at once. */
 export interface UserImport {
   /** Checks what a file says about one user; `unprocessable`, with the field. */
-  read(value: unknown, options: { withoutHashes: boolean }): Promise<ImportedUser>
+  read(value: unknown, options: Pick<ImportRules, 'withoutHashes' | 'isForeign'>): Promise<ImportedUser>
   /** Says what an import would do with each of these users. */
   check(users: readonly ImportedUser[]): Promise<Decision[]>
   /** Adds the users who are new, all in one transaction. Passwords are hashed before it begins. */
@@ -75,6 +75,7 @@ export const createUserImport = (deps: UserImportDeps): Omit<UserImport, 'place'
       // Nobody can sign in to it yet, as after an invitation.
       invitedAtMs: canEnter ? undefined : nowMs,
       username,
+      name: user.name,
       passwordHash: hash ?? null,
       roles: user.roles,
       disabled: user.disabled,
@@ -108,7 +109,7 @@ export const createUserImport = (deps: UserImportDeps): Omit<UserImport, 'place'
   }
 
   return {
-    read: (value, { withoutHashes }) => requireImportedUser(value, { ...deps, nowMs: clock.now(), withoutHashes }),
+    read: (value, options) => requireImportedUser(value, { ...deps, ...options, nowMs: clock.now() }),
 
     check: (users) => decide(db, users, { findConnected, nowMs: clock.now() }),
 

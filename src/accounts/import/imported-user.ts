@@ -12,6 +12,7 @@ export interface ImportedUser {
   email: Email
   /** Undefined: svc makes one from the email. */
   username: string | undefined
+  name: string | null
   roles: string[]
   /** It has its normal form, and is hashed before the user is inserted. */
   password: string | undefined
@@ -22,7 +23,7 @@ export interface ImportedUser {
   createdAtMs: number | undefined
   identities: ImportedIdentity[]
   /** The file names these and does not hold them. */
-  lost: ('second factors' | 'passkeys')[]
+  lost: ('second factors' | 'passkeys' | 'names')[]
 }
 
 export interface ImportRules extends NewUserRules {
@@ -33,12 +34,15 @@ export interface ImportRules extends NewUserRules {
   nowMs: number
   /** The hashes of the file do not count. */
   withoutHashes: boolean
+  /** Another system has written the file: a name that svc does not accept is left out. */
+  isForeign?: boolean | undefined
 }
 
 const NAMES = [
   'id',
   'email',
   'username',
+  'name',
   'roles',
   'password',
   'password_hash',
@@ -64,15 +68,22 @@ export const keptId = (sourceId: string | undefined): string | undefined => {
 /** Checks one line of a file; `unprocessable` with a field, and with the other fields that break a rule in `others`. */
 export const requireImportedUser = async (value: unknown, rules: ImportRules): Promise<ImportedUser> => {
   const fields = objectOf(value, 'A user is a JSON object such as {"email":"ada@example.com"}.')
-  const { unknown: _unknown, invite: _invite, ...user } = checkAll(checksOf(fields, rules))
-  return { ...user, ...(await requireNewUser(user, rules)) }
+  const { unknown: _unknown, invite: _invite, name, ...user } = checkAll(checksOf(fields, rules))
+  const losesName = name !== undefined && leavesOut(name, rules)
+  const named = { name: losesName ? undefined : name, isNamedLater: true }
+  const lost: ImportedUser['lost'] = [...user.lost, ...(losesName ? (['names'] as const) : [])]
+  return { ...user, lost, ...(await requireNewUser({ ...user, ...named }, rules)) }
 }
+
+const leavesOut = (name: string, { names, isForeign }: ImportRules): boolean =>
+  (isForeign || names.mode === 'off') && names.accept(name) === null
 
 const checksOf = (fields: UserFields, rules: ImportRules) => ({
   unknown: () => requireKnownNames(fields),
   sourceId: () => requireSourceId(fields),
   email: () => stringOf(fields, 'email') ?? '',
   username: () => stringOf(fields, 'username'),
+  name: () => stringOf(fields, 'name') || undefined,
   roles: () => stringListOf(fields, 'roles'),
   password: () => stringOf(fields, 'password'),
   passwordHash: () => requireHash(fields, rules),

@@ -31,6 +31,7 @@ const ownHeadersOf = onceForEach((session) => [
   toHeaderValue(session.email),
   'x-svc-user-username',
   toHeaderValue(session.username),
+  ...(session.name === undefined ? [] : ['x-svc-user-name', nameOf(session.name)]),
   'x-svc-user-roles',
   rolesOf(session),
   'x-svc-user-email-verified',
@@ -70,6 +71,12 @@ const remoteHeadersOf = (session: AuthenticatedSession): Headers => [
  * `-`.
  */
 const rolesOf = ({ roles }: AuthenticatedSession): string => toHeaderValue(roles.join(',')) || '-'
+
+/** The text is never empty, for the same reason. A user who is called `-` has that encoded. */
+const nameOf = (name: string | null): string => {
+  if (name === null) return '-'
+  return name === '-' ? '%2D' : toHeaderValue(name)
+}
 
 /**
  * The text is never empty, for the same reason. The proofs of a session that began before svc kept them are not known.

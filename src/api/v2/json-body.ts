@@ -96,6 +96,14 @@ export const choice = <const Choice extends string>(...choices: Choice[]): JsonF
   read: (value) => choices.find((it) => it === value),
 })
 
+/** The field may be null, which is told from a field that is left out. */
+export const nullable = <Value>({ schema, expected, read, ...field }: JsonField<Value>): JsonField<Value | null> => ({
+  ...field,
+  schema: { ...schema, type: [schema.type, 'null'] },
+  expected: `${expected} or null`,
+  read: (value) => (value === null ? null : read(value)),
+})
+
 /** The field may be left out; it is then undefined. */
 export const optional = <Value>(field: JsonField<Value>): JsonField<Value | undefined> => ({
   ...field,

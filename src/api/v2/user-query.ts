@@ -60,7 +60,7 @@ export const USER_QUERY_PARAMETERS: NonNullable<Documentation['parameters']> = [
   parameter('username', 'Only the user with this username'),
   parameter('role', 'Only users with this role'),
   parameter('disabled', 'Only users who are disabled, or who are not', { type: 'boolean' }),
-  parameter('search', 'Only users with this text in email or username, in any letter case'),
+  parameter('search', 'Only users with this text in email, username or name, in any letter case'),
   parameter('updated_since', 'Only users who were made or changed at this time or later', {
     type: 'string',
     format: 'date-time',

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type ContentResponse, type HttpResponse, json, noContent } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
 import { failure } from '../schemas.ts'
-import { flag, jsonBody, optional, text, textList } from './json-body.ts'
+import { flag, jsonBody, nullable, optional, text, textList } from './json-body.ts'
 import { refToV2 } from './schemas.ts'
 import { AppError } from '../../lib/errors.ts'
 import { readUserQuery, USER_QUERY_PARAMETERS } from './user-query.ts'
@@ -17,6 +17,7 @@ import { toTimestamp } from '../../lib/time.ts'
 const NEW_USER = jsonBody({
   email: text(),
   username: optional(text({ description: 'Made from the email when left out' })),
+  name: optional(nullable(text({ description: 'Of the person. Not with `SVC_NAMES=off`' }))),
   roles: optional(textList()),
   password: optional(text({ description: 'The rules for new passwords apply' })),
   password_hash: optional(text({ description: 'In place of a password, of svc or of another system' })),
@@ -119,6 +120,7 @@ const CHANGES = jsonBody({
     }),
   ),
   username: optional(text()),
+  name: optional(nullable(text({ description: 'null takes it away, unless names are required' }))),
   roles: optional(textList({ description: 'In place of those that the user has' })),
   disabled: optional(flag({ description: 'Disabling ends every session' })),
   email_verified: optional(flag({ description: NEEDS_CREDENTIALS })),
@@ -157,6 +159,7 @@ const eventsOf = (changed: UserChange[], disabled: boolean): AccountEventName[] 
   const events: Record<UserChange, AccountEventName> = {
     email: 'email_change',
     username: 'username_change',
+    name: 'name_change',
     roles: 'roles_change',
     disabled: disabled ? 'account_disable' : 'account_enable',
     email_verified: 'email_verification',
@@ -171,6 +174,7 @@ const directoryUserToJson = (user: DirectoryUser) => ({
   id: user.id,
   email: user.email,
   username: user.username,
+  name: user.name,
   roles: user.roles,
   disabled: user.disabled,
   created_at: toTimestamp(user.createdAtMs),

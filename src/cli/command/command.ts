@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Config, Environment } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
+import { type Parser, wholeNumber } from '../../config/parsers.ts'
+import type { Environment } from '../../config/setting.ts'
+import { AppError } from '../../lib/errors.ts'
 import { type Listing, print, printJson, printList } from '../terminal/output.ts'
 import { type Opened, withCore } from './with-core.ts'
 
@@ -16,30 +20,30 @@ export interface CommandContext {
 /** Adds a command, or a group of commands, to its parent under the name that the parent's table gives it. */
 export type Entry = (parent: Command, name: string, context: CommandContext) => void
 
-/** An option has flags as in `--limit <count>`, a line in the help, and a parser. */
 interface OptionRow<Value> {
+  /** They are written as in `--limit <count>`. */
   flags: string
   text: string
-  /** Throws `InvalidArgumentError`. `earlier` is the value of the same option before, which a repeated one adds to. */
+  /** `earlier` is the value of the same option before, which a repeated one adds to. */
   parse?(text: string, earlier: Value | undefined): Value
   choices?: readonly string[]
   initial?: Value
 }
 
-/** The values that options get. */
 export type ValuesOf<Options> = {
   [Name in keyof Options]: Options[Name] extends OptionRow<infer Value> ? Value : never
 }
 
-type Parse<Value> = (text: string, earlier: Value | undefined) => Value
+const orRefuse =
+  <Value>({ format, parse }: Parser<Value>) =>
+  (text: string): Value => {
+    const value = parse(text)
+    if (value === undefined) throw new InvalidArgumentError(`It must be ${format}.`)
+    return value
+  }
 
-const MAX_LIMIT = 10_000
-
-const parseLimit = (text: string): number => {
-  const rows = /^\d{1,6}$/.test(text) ? Number(text) : 0
-  if (rows >= 1 && rows <= MAX_LIMIT) return rows
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LIMIT}.`)
-}
+/** Lists show at most so many rows. */
+export const LIST_LIMIT = wholeNumber(1, 10_000)
 
 /** Splits words that are given one by one, with commas, or both. */
 export const splitWords = (texts: string[]): string[] => texts.flatMap((text) => text.split(','))
@@ -59,11 +63,12 @@ export const option = {
     choices,
   }),
 
-  parsed: <Value>(flags: string, text: string, parse: Parse<Value>): OptionRow<Value | undefined> => ({
-    flags,
-    text,
-    parse,
-  }),
+  parsed: <Value, Initial extends Value | undefined = undefined>(
+    flags: string,
+    text: string,
+    parser: Parser<Value>,
+    initial?: Initial,
+  ): OptionRow<Value | Initial> => ({ flags, text, parse: orRefuse(parser), initial: initial as Initial }),
 
   /** A repeated option adds to its words. */
   words: (flags: string, text: string): OptionRow<string[] | undefined> => ({
@@ -71,16 +76,14 @@ export const option = {
     text,
     parse: (given, earlier = []) => [...earlier, ...splitWords([given])],
   }),
+}
 
-  /** `--limit` is a maximum number of rows. */
-  limit: (text: string): OptionRow<number | undefined> => ({ flags: '--limit <count>', text, parse: parseLimit }),
-
-  limitOr: (initial: number, text: string): OptionRow<number> => ({
-    flags: '--limit <count>',
-    text,
-    parse: parseLimit,
-    initial,
-  }),
+export const readOptionFile = (flag: string, file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new AppError('not_found', `${flag} ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
 }
 
 /** A row's `run` gets these, before the arguments of the command. */
@@ -101,7 +104,7 @@ export type Argument = string | string[] | undefined
 
 export interface CommandRow<Given, Args extends Argument[]> {
   /** They are written as in `<user> [roles...]`; one alone may have its own line in the help. */
-  args?: string | { name: string; text: string; parse: (text: string) => string }
+  args?: string | { name: string; text: string; parser: Parser<string> }
   text: string
   examples: readonly string[]
   /** They stand in the help below the examples. */
@@ -119,7 +122,7 @@ export const command =
   (parent, name, context) => {
     const { args = '', options, json, asks, run } = row
     const self = describe(parent.command(typeof args === 'string' ? `${name} ${args}` : name), row)
-    if (typeof args !== 'string') self.argument(args.name, args.text, args.parse)
+    if (typeof args !== 'string') self.argument(args.name, args.text, orRefuse(args.parser))
     const rows = Object.entries<OptionRow<unknown>>(options ?? {})
     const names = rows.map(([key, each]) => [key, addOption(self, each)] as const)
     if (json !== false) self.option('--json', 'print JSON')

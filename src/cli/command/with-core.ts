@@ -17,6 +17,9 @@ export interface Opened {
   logEvent: (event: AccountEventName, facts: AccountFacts) => void
 }
 
+/** An export reads all rows as they were at one moment, for as long as that takes. */
+export const EXPORT_TIMEOUT_MS = 3_600_000
+
 /** Opens the database, which the first use creates, does the work of a command, and closes the database. */
 export const withCore = async <T>(
   config: Config,

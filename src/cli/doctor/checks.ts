@@ -6,7 +6,6 @@ import { randomToken } from '../../lib/secrets.ts'
 import { type Finding, finding } from './findings.ts'
 import { exchange, type Probed, sendProbe, type Target, type WireAnswer } from './probe.ts'
 
-/** Compares the path of a probe with the one that has arrived. */
 export const checkPath = (sent: string, { path: received }: ProbeAnswer): Finding[] => {
   if (received === sent) return []
   const message = `svc received ${received} where ${sent} was sent.`
@@ -15,7 +14,6 @@ export const checkPath = (sent: string, { path: received }: ProbeAnswer): Findin
   return [finding('path_changed', message)]
 }
 
-/** Checks host, scheme and address of a probe as svc has seen them. */
 export const checkArrival = (origin: string, seen: ProbeAnswer, answer: WireAnswer): Finding[] => {
   const url = new URL(origin)
   const findings: Finding[] = []
@@ -67,7 +65,6 @@ const isOfProxy = (address: string, { ends: { remoteAddress } }: WireAnswer): bo
 /** svc itself sends none of these. */
 const namesProxy = ({ headers }: WireAnswer): boolean => headers.server !== undefined || headers.via !== undefined
 
-/** Compares the names of the cookies that a probe sent with those that have arrived. */
 export const checkSentCookies = (sent: string[], { cookies: received }: ProbeAnswer): Finding[] => {
   const missing = sent.filter((name) => !received.includes(name))
   if (missing.length === 0) return []
@@ -114,7 +111,6 @@ const checkAttributes = (origin: string, written: string, arrived: string): Find
   return [finding('set_cookie_changed', message)]
 }
 
-/** Makes a path for which no cache has a response yet. */
 export const newPath = (): string => `/auth/probe/${randomToken(8)}`
 
 /** The page is for one browser. Proxies may treat pages in another way than the answers to probes. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/config.ts'
+import { parser } from '../../config/parsers.ts'
 import { escapeControls } from '../../lib/control-characters.ts'
 import { AppError } from '../../lib/errors.ts'
 import { readOrigin } from '../../lib/url.ts'
@@ -10,15 +10,13 @@ import { createPaint } from '../terminal/text.ts'
 import type { Finding } from './findings.ts'
 import { examine } from './installation.ts'
 
-const parseOrigin = (text: string): string => {
-  const origin = /^https?:\/\/[^/]+\/?$/.test(text) ? readOrigin(text.replace(/\/$/, '')) : undefined
-  if (origin) return origin
-  throw new InvalidArgumentError('It must be an address without a path, such as https://example.com.')
-}
+const publicOrigin = parser('an address without a path, such as https://example.com', (text) =>
+  /^https?:\/\/[^/]+\/?$/.test(text) ? readOrigin(text.replace(/\/$/, '')) : undefined,
+)
 
 /** It looks at a running installation through its public address (CONTRACT.md 8.5). */
 export const doctor = command({
-  args: { name: '[url]', text: 'the public address (default: SVC_BASE_URL)', parse: parseOrigin },
+  args: { name: '[url]', text: 'the public address (default: SVC_BASE_URL)', parser: publicOrigin },
   text: 'find what is wrong with a running installation and the proxy in front',
   examples: [
     'svc doctor',

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config/config.ts'
-import { openSecretFile, rootSecretFile } from '../../config/root-secret.ts'
+import { openSecretFile, secretFilesOf } from '../../config/root-secret.ts'
 import type { Core } from '../../core.ts'
 import { createRootSecret, type RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -52,20 +52,17 @@ const inspectInside = async (config: Config, place: Place & { isReached: boolean
 }
 
 /** Reads the root secret of the installation, or says why there is none. Creates nothing. */
-const findRootSecret = ({
-  database,
-  secret,
-  previousSecret,
-}: Config): { rootSecret: RootSecret } | { problem: Finding } => {
+const findRootSecret = (config: Config): { rootSecret: RootSecret } | { problem: Finding } => {
+  const { secret, previousSecret } = config
   if (secret) return { rootSecret: createRootSecret({ current: secret, previous: previousSecret }) }
-  const file = database.kind === 'sqlite' ? path.resolve(database.file) : undefined
-  if (file === undefined || !existsSync(rootSecretFile(file))) {
+  const files = secretFilesOf(config)
+  if (!files || !existsSync(files.current)) {
     return { problem: finding('keys_unreadable', 'The root secret is missing.') }
   }
   try {
-    return { rootSecret: openSecretFile(file) }
+    return { rootSecret: openSecretFile(files.database) }
   } catch (error) {
-    return { problem: finding('keys_unreadable', problemOf(error, `${rootSecretFile(file)} cannot be read.`)) }
+    return { problem: finding('keys_unreadable', problemOf(error, `${files.current} cannot be read.`)) }
   }
 }
 
@@ -74,17 +71,17 @@ const problemOf = (error: unknown, otherwise: string): string => (error instance
 /** Looks whether the database is there and up to date: only then it may be opened without being changed. */
 const inspectDatabase = async (config: Config): Promise<Finding[]> => {
   const { database } = config
-  if (database.kind === 'sqlite' && !existsSync(path.resolve(database.file))) {
-    const missing = finding('database_missing', `There is no database at ${path.resolve(database.file)}.`)
-    return [missing, ...inspectDisk(database.file)]
-  }
+  const disk = database.kind === 'sqlite' ? inspectDisk(database.file) : []
+  if (database.kind === 'sqlite' && !existsSync(path.resolve(database.file)))
+    return [finding('database_missing', `There is no database at ${path.resolve(database.file)}.`), ...disk]
   try {
     const { findPending } = await import('../../bootstrap.ts')
     const pending = await findPending(config)
-    if (pending.length === 0) return database.kind === 'sqlite' ? inspectDisk(database.file) : []
-    return [finding('migrations_pending', `The database waits for ${pending.join(', ')}.`)]
+    return pending.length === 0
+      ? disk
+      : [finding('migrations_pending', `The database waits for ${pending.join(', ')}.`)]
   } catch (error) {
-    return [unreachableDatabase(error), ...(database.kind === 'sqlite' ? inspectDisk(database.file) : [])]
+    return [unreachableDatabase(error), ...disk]
   }
 }
 
@@ -122,9 +119,8 @@ const inspectKeys = async (
 }
 
 /** Compares with the clock of the database's server, if there is a server. */
-const inspectClock = async ({ db, clock }: Core): Promise<Finding[]> => {
-  return checkClock('database', -(await compareClocks(db, clock)).aheadMs)
-}
+const inspectClock = async ({ db, clock }: Core): Promise<Finding[]> =>
+  checkClock('database', -(await compareClocks(db, clock)).aheadMs)
 
 /** Counts the hashes that cannot be checked: less memory than before may be left for it. */
 const inspectHashes = async ({ users }: Core): Promise<Finding[]> => {

@@ -5,7 +5,6 @@ import { PROBE_HEADER, type ProbeAnswer, type ProbeKind, signProbe } from '../..
 import { systemClock } from '../../lib/time.ts'
 
 export interface Place {
-  /** The public origin. */
   origin: string
   /** Certificates of further authorities, PEM. */
   ca: string | undefined

@@ -8,11 +8,9 @@ const LARGE_COOKIE = 'a'.repeat(6000)
 
 /** Looks at svc through its public address. Findings from before a connection failed count. */
 export const inspectProxy = async (target: Target): Promise<Finding[]> => {
-  const reached = await reach(target)
-  if ('problem' in reached) return [reached.problem]
   const findings: Finding[] = []
   try {
-    for await (const found of lookCloser(target, reached.probed)) findings.push(...found)
+    for await (const found of lookCloser(target)) findings.push(...found)
   } catch (error) {
     findings.push(explainFailure(target, error))
   }
@@ -20,9 +18,13 @@ export const inspectProxy = async (target: Target): Promise<Finding[]> => {
 }
 
 /** Yields the findings of the first probe, and sends more of them. */
-async function* lookCloser(target: Target, first: Probed): AsyncGenerator<Finding[]> {
+async function* lookCloser(target: Target): AsyncGenerator<Finding[]> {
+  const first = await reach(target)
   const { answer, seen, aheadMs = 0 } = first
-  if (!seen) return
+  if (!seen) {
+    yield [await explain(target, first)]
+    return
+  }
   const path = checkPath(HEALTH_PATH, seen)
   yield path
   if (path.length === 0) yield await checkSpelling(target, aheadMs)
@@ -33,7 +35,6 @@ async function* lookCloser(target: Target, first: Probed): AsyncGenerator<Findin
   yield checkClock('service', aheadMs)
 }
 
-/** Sends a path and a query that a proxy might decode or clean. */
 const checkSpelling = async (target: Target, aheadMs: number): Promise<Finding[]> => {
   const path = '/auth/probe/a%2Fb%20c;d?e=%2F%20&f=g+h'
   const { seen, answer } = await sendProbe(target, { path, aheadMs })
@@ -61,19 +62,13 @@ const HEALTH_PATH = '/auth/health'
 /** A probe is signed again for the clock at the other end if that differs by more than this. */
 const TOLERATED_MS = 20_000
 
-/** Sends the first probe. Where svc has not answered it, a finding says why. */
-const reach = async (target: Target): Promise<{ probed: Probed } | { problem: Finding }> => {
+/** Sends the first probe, and another one where svc may not have answered it because its clock differs. */
+const reach = async (target: Target): Promise<Probed> => {
   const sent = { path: HEALTH_PATH, kind: 'cookies' } as const
-  try {
-    const first = await sendProbe(target, sent)
-    if (first.seen) return { probed: first }
-    const aheadMs = clockAheadOf(first.answer)
-    const mayBeLate = Math.abs(aheadMs) >= TOLERATED_MS && Math.abs(aheadMs) <= MAX_AHEAD_MS
-    const last = mayBeLate ? await sendProbe(target, { ...sent, aheadMs }) : first
-    return last.seen ? { probed: last } : { problem: await explain(target, last) }
-  } catch (error) {
-    return { problem: explainFailure(target, error) }
-  }
+  const first = await sendProbe(target, sent)
+  const aheadMs = clockAheadOf(first.answer)
+  const mayBeLate = !first.seen && Math.abs(aheadMs) >= TOLERATED_MS && Math.abs(aheadMs) <= MAX_AHEAD_MS
+  return mayBeLate ? sendProbe(target, { ...sent, aheadMs }) : first
 }
 
 const clockAheadOf = ({ headers: { date } }: WireAnswer): number => {
@@ -110,7 +105,6 @@ const isHealth = ({ status, body }: WireAnswer): boolean => status === 200 && /^
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/
 
-/** Explains why there was no answer at all. */
 const explainFailure = ({ origin }: Target, error: unknown): Finding => {
   const { code = '', name, message } = error as NodeJS.ErrnoException
   const problem = name === 'AbortError' || name === 'TimeoutError' ? 'no answer in time' : code || message

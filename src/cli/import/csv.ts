@@ -53,7 +53,6 @@ const createReader = () => {
     if (length <= MAX_ITEM_BYTES) field += character
   }
 
-  /** Returns whether the record ends. */
   const step = (character: string): boolean => {
     if (state === 'quoted' && character !== '"') add(character)
     else if (state === 'quoted') state = 'quote'

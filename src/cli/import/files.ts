@@ -3,18 +3,10 @@ import { open, rename } from 'node:fs/promises'
 import { AppError } from '../../lib/errors.ts'
 import { openNewFile } from '../terminal/output-file.ts'
 
-export interface Source {
-  chunks: AsyncIterable<Buffer>
-  /** It is undefined where nobody knows it before the end. */
-  bytes: number | undefined
-  /** Counts the bytes that were read so far. */
-  bytesRead(): number
-}
-
 const STANDARD_INPUT = '-'
 
-/** Opens a file; `not_found` when it cannot be read. `-` is standard input. */
-export const openImportFile = async (name: string): Promise<Source> => {
+/** Opens a file; `not_found` when it cannot be read. `-` is standard input, whose `bytes` nobody knows before the end. */
+export const openImportFile = async (name: string) => {
   if (name === STANDARD_INPUT) return sourceOf(process.stdin, undefined, 'standard input')
   try {
     const handle = await open(name)
@@ -25,7 +17,7 @@ export const openImportFile = async (name: string): Promise<Source> => {
   }
 }
 
-const sourceOf = (stream: AsyncIterable<Buffer>, bytes: number | undefined, name: string): Source => {
+const sourceOf = (stream: AsyncIterable<Buffer>, bytes: number | undefined, name: string) => {
   let read = 0
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of orUnreadable(stream, name)) {
@@ -59,15 +51,9 @@ const requireText = (start: Buffer, name: string): void => {
   }
 }
 
-interface Entry {
-  number: number
-  sourceId: string | undefined
-  id: string
-}
-
 /** The file tells which id each user has got. It replaces an earlier one when it is complete. */
 export interface IdsFile {
-  add(entry: Entry): Promise<void>
+  add(entry: { number: number; sourceId: string | undefined; id: string }): Promise<void>
   finish(): Promise<void>
   /** Leaves the earlier file as it is, unless this one is finished. */
   discard(): Promise<void>

@@ -5,7 +5,7 @@ import { printNotice } from '../terminal/output.ts'
 import { createTerminalProgress, type Progress } from '../terminal/progress.ts'
 import { countText, safeText } from '../terminal/text.ts'
 import { openIdsFile, openImportFile } from './files.ts'
-import { type Format, type Loss, toFields, valuesOf } from './from/format.ts'
+import { type Format, toFields, valuesOf } from './from/format.ts'
 import { readJsonLines } from './json.ts'
 import { type ReadUser, type Staged, stageUsers } from './stage-users.ts'
 import { checkUsers, type ImportCounts, type WriteUsersDeps, writeUsers } from './write-users.ts'
@@ -14,9 +14,8 @@ export interface ImportOptions {
   /** It is undefined for JSON Lines with the fields of svc. */
   from: string | undefined
   format: Format | undefined
-  /** The content of a file has the parameters of Firebase's hashes. */
+  /** The content of the file with the parameters of Firebase's hashes. */
   hashParameters: string | undefined
-  /** The file of this name is to tell which id each user has got. */
   ids: string | undefined
   dryRun: boolean
   allOrNothing: boolean
@@ -25,12 +24,7 @@ export interface ImportOptions {
   announces: boolean
 }
 
-export interface ImportResult extends ImportCounts {
-  /** It counts entries of the file that are no users. */
-  skipped: number
-  /** It counts the users who lose something that is not carried over. */
-  losses: Map<Loss, number>
-}
+export type ImportResult = ImportCounts & Pick<Staged, 'skipped' | 'losses'>
 
 /** Imports the users of a file, or says what an import would do. */
 export const importUsers = async (core: Core, file: string, options: ImportOptions): Promise<ImportResult> => {
@@ -66,25 +60,23 @@ export const importUsers = async (core: Core, file: string, options: ImportOptio
   }
 }
 
-/** Makes a user of one value of the file. */
 const createReader = (
   { oauth }: Core,
   userImport: UserImport,
   { format, hashParameters, withHashes }: ImportOptions,
-): ((value: unknown) => Promise<ReadUser | undefined>) => {
+): ReadUser => {
   const withoutHashes = !withHashes
-  if (!format) {
-    return async (value) => {
+  return async (value) => {
+    if (!format) {
       const user = await userImport.read(value, { withoutHashes })
       return { user, losses: user.lost }
     }
-  }
-  return async (value) => {
     const exported = format.convert(valuesOf(value), hashParameters)
     if (!exported) return undefined
     const { fields, losses } = toFields(exported, oauth.issuerOf)
     const password_hash = withHashes ? exported.hashOf() : undefined
-    return { user: await userImport.read({ ...fields, password_hash }, { withoutHashes }), losses }
+    const user = await userImport.read({ ...fields, password_hash }, { withoutHashes, isForeign: true })
+    return { user, losses: [...losses, ...user.lost] }
   }
 }
 
@@ -110,8 +102,7 @@ const writeStaged = async (
   try {
     const options = { allOrNothing, announces, ids }
     const counts = await writeUsers({ ...deps, onProgress: onProgress('import') }, options)
-    const isTakenBack = allOrNothing && counts.failed > 0
-    if (!isTakenBack) await ids?.finish()
+    if (!allOrNothing || counts.failed === 0) await ids?.finish()
     return resultOf(counts)
   } catch (error) {
     if (error instanceof AppError && error.code === 'unavailable')

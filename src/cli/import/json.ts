@@ -92,23 +92,24 @@ export async function* readJsonObjects(chunks: AsyncIterable<Buffer>, member?: s
   yield* finder.end()
 }
 
-/** The scanner knows how deep it is, and where in the text. */
-interface Scan {
-  /** It holds each open `{` or `[`. */
-  open: string[]
-  inString: boolean
-  isEscaped: boolean
-  /** The last string of the outermost object is the name of a member when a `:` follows. */
-  text: string
-  /** So many brackets are open around each user; undefined outside of the array of users. */
-  depth: number | undefined
-}
-
 const createFinder = (member: string | undefined) => {
-  const scan: Scan = { open: [], inString: false, isEscaped: false, text: '', depth: undefined }
+  /** It holds each open `{` or `[`. */
+  const open: string[] = []
+  let inString = false
+  let isEscaped = false
+  /** The last string of the outermost object is the name of a member when a `:` follows. */
+  let name = ''
+  /** So many brackets are open around each user; undefined outside of the array of users. */
+  let depth: number | undefined
   let number = 0
   let object: string | undefined
   let isTooLong = false
+
+  /** Tells whether the brackets that are open are those around each user. */
+  const isAround = (): boolean => {
+    if (open[0] === '[') return open.length === 1
+    return open.length === (member === undefined ? 0 : depth)
+  }
 
   const append = (text: string): void => {
     isTooLong ||= (object ?? '').length + text.length > MAX_ITEM_BYTES
@@ -122,20 +123,37 @@ const createFinder = (member: string | undefined) => {
     return isTooLong ? { number, problem: TOO_LONG } : parseItem(number, text)
   }
 
-  const begins = (character: string): boolean => character === '{' && scan.open.length === depthOf(scan, member)
+  /** Moves past one character. */
+  const step = (character: string): void => {
+    if (inString) {
+      if (isEscaped) isEscaped = false
+      else if (character === '\\') isEscaped = true
+      else if (character === '"') inString = false
+      else if (open.length === 1 && name.length < 100) name += character
+    } else if (character === '"') {
+      inString = true
+      if (open.length === 1) name = ''
+    } else if (character === '{' || character === '[') {
+      open.push(character)
+      if (character === '[' && open.length === 2 && name === member) depth = 2
+    } else if (character === '}' || character === ']') {
+      open.pop()
+      if (open.length < (depth ?? 0)) depth = undefined
+    }
+  }
 
   return {
     *read(text: string): Generator<Item> {
       let start = 0
       for (let index = 0; index < text.length; index += 1) {
         const character = text.charAt(index)
-        if (object === undefined && !scan.inString && begins(character)) {
+        if (object === undefined && !inString && character === '{' && isAround()) {
           object = ''
           isTooLong = false
           start = index
         }
-        step(scan, character, member)
-        if (object !== undefined && !scan.inString && character === '}' && scan.open.length === depthOf(scan, member)) {
+        step(character)
+        if (object !== undefined && !inString && character === '}' && isAround()) {
           append(text.slice(start, index + 1))
           yield finish()
         }
@@ -145,32 +163,5 @@ const createFinder = (member: string | undefined) => {
     *end(): Generator<Item> {
       if (object !== undefined) yield { number: number + 1, problem: 'the file ends in the middle of it' }
     },
-  }
-}
-
-/** Counts the brackets that are open right before a user; undefined where no user can begin. */
-const depthOf = ({ open, depth }: Scan, member: string | undefined): number | undefined => {
-  if (open[0] === '[') return 1
-  return member === undefined ? 0 : depth
-}
-
-/** Moves past one character. */
-const step = (scan: Scan, character: string, member: string | undefined): void => {
-  if (scan.inString) {
-    if (scan.isEscaped) scan.isEscaped = false
-    else if (character === '\\') scan.isEscaped = true
-    else if (character === '"') scan.inString = false
-    else if (scan.open.length === 1 && scan.text.length < 100) scan.text += character
-    return
-  }
-  if (character === '"') {
-    scan.inString = true
-    if (scan.open.length === 1) scan.text = ''
-  } else if (character === '{' || character === '[') {
-    scan.open.push(character)
-    if (character === '[' && scan.open.length === 2 && scan.text === member) scan.depth = 2
-  } else if (character === '}' || character === ']') {
-    scan.open.pop()
-    if (scan.open.length < (scan.depth ?? 0)) scan.depth = undefined
   }
 }

@@ -4,22 +4,18 @@ import type { ImportedUser } from '../../accounts/accounts.ts'
 import type { Loss } from './from/format.ts'
 import type { Item } from './json.ts'
 
-export interface ReadUser {
-  user: ImportedUser
-  losses: Loss[]
-}
+/** Gives undefined for an entry that is no user; throws `unprocessable` for a user who cannot be imported. */
+export type ReadUser = (value: unknown) => Promise<{ user: ImportedUser; losses: Loss[] } | undefined>
 
 interface StageUsersDeps {
   staging: Staging
-  /** Gives undefined for an entry that is no user; throws `unprocessable` for a user who cannot be imported. */
-  read: (value: unknown) => Promise<ReadUser | undefined>
+  read: ReadUser
   onProblem: (number: number, problem: string) => void
   onItem: () => void
 }
 
 /** A file is counted while it is read. */
 export interface Staged {
-  /** It counts users with a problem. */
   failed: number
   /** It counts entries that are no users. */
   skipped: number
@@ -33,7 +29,7 @@ export interface Staged {
 export const stageUsers = async (items: AsyncIterable<Item>, deps: StageUsersDeps): Promise<Staged> => {
   const staged: Staged = { failed: 0, skipped: 0, losses: new Map(), passwords: 0 }
   for await (const item of items) {
-    const problem = 'problem' in item ? item.problem : await stageUser(item.number, item.value, deps, staged)
+    const problem = 'problem' in item ? item.problem : await stageUser(item, deps, staged).catch(problemText)
     if (problem !== undefined) {
       staged.failed += 1
       deps.onProblem(item.number, problem)
@@ -43,41 +39,37 @@ export const stageUsers = async (items: AsyncIterable<Item>, deps: StageUsersDep
   return staged
 }
 
-/** Returns what is wrong with the user. */
+/** Returns what is wrong with the user beside the others of the file. */
 const stageUser = async (
-  number: number,
-  value: unknown,
+  { number, value }: Item & { value: unknown },
   { staging, read }: StageUsersDeps,
   staged: Staged,
 ): Promise<string | undefined> => {
-  try {
-    const entry = await read(value)
-    if (!entry) {
-      staged.skipped += 1
-      return undefined
-    }
-    const { user, losses } = entry
-    const [first] = staging.add(number, JSON.stringify(user), keysOf(user))
-    if (first) return repetitionText(number, first)
-    if (user.password !== undefined) staged.passwords += 1
-    for (const loss of new Set(losses)) staged.losses.set(loss, (staged.losses.get(loss) ?? 0) + 1)
+  const entry = await read(value)
+  if (!entry) {
+    staged.skipped += 1
     return undefined
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'unprocessable') return problemText(error)
-    throw error
   }
+  const { user, losses } = entry
+  const [first] = staging.add(number, JSON.stringify(user), keysOf(user))
+  if (first) {
+    const field = first.key.slice(0, first.key.indexOf(' '))
+    return first.number === number
+      ? `${field}: the same one twice`
+      : `${field}: number ${first.number} of this file has the same one`
+  }
+  if (user.password !== undefined) staged.passwords += 1
+  for (const loss of new Set(losses)) staged.losses.set(loss, (staged.losses.get(loss) ?? 0) + 1)
+  return undefined
 }
 
-const repetitionText = (number: number, earlier: { key: string; number: number }): string =>
-  earlier.number === number
-    ? `${fieldOfKey(earlier.key)}: the same one twice`
-    : `${fieldOfKey(earlier.key)}: number ${earlier.number} of this file has the same one`
-
-/** Joins every problem of one user. */
-const problemText = (error: AppError): string =>
-  [error, ...error.others]
+/** Joins every problem of one user. Throws any other error again. */
+const problemText = (error: unknown): string => {
+  if (!(error instanceof AppError) || error.code !== 'unprocessable') throw error
+  return [error, ...error.others]
     .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))
     .join(' ')
+}
 
 /** No two users of a file may have one of these texts in common. Emails and ids are the same in any case. */
 const keysOf = ({ sourceId, email, username, identities }: ImportedUser): string[] => [
@@ -88,5 +80,3 @@ const keysOf = ({ sourceId, email, username, identities }: ImportedUser): string
 ]
 
 export const usernameKey = (username: string): string => `username ${username}`
-
-const fieldOfKey = (key: string): string => key.slice(0, key.indexOf(' '))

@@ -11,7 +11,6 @@ const BATCH_USERS = 250
 
 export interface ImportCounts {
   imported: number
-  /** It counts users who were there already. */
   existing: number
   failed: number
 }
@@ -30,66 +29,56 @@ interface WriteOptions {
   ids: IdsFile | undefined
 }
 
-interface StagedUser {
-  number: number
-  user: ImportedUser
+type Answer = { kind: 'new' } | { kind: 'there' | 'imported'; id: string } | { kind: 'refused'; problem: string }
+
+interface Question<Given extends Answer> {
+  ask: (users: ImportedUser[]) => Promise<Given[]>
+  onAccepted?: (number: number, user: ImportedUser, answer: Exclude<Given, { kind: 'refused' }>) => Promise<void>
+  endsWithRefusal?: boolean
 }
 
-function* batchesOf({ staging, onProgress }: WriteUsersDeps): Generator<StagedUser[]> {
+/** Asks what becomes of the staged users, batch by batch, and counts the answers. */
+const askAll = async <Given extends Answer>(
+  { staging, onProblem, onProgress }: WriteUsersDeps,
+  { ask, onAccepted, endsWithRefusal = false }: Question<Given>,
+): Promise<ImportCounts> => {
+  const counts: ImportCounts = { imported: 0, existing: 0, failed: 0 }
   let done = 0
   for (const batch of staging.batches(BATCH_USERS)) {
-    yield batch.map(({ number, record }) => ({ number, user: JSON.parse(record) as ImportedUser }))
+    const users = batch.map(({ record }) => JSON.parse(record) as ImportedUser)
+    for (const [index, answer] of (await ask(users)).entries()) {
+      const { number } = batch[index] as (typeof batch)[number]
+      counts[answer.kind === 'refused' ? 'failed' : answer.kind === 'there' ? 'existing' : 'imported'] += 1
+      if (answer.kind === 'refused') onProblem(number, answer.problem)
+      else await onAccepted?.(number, users[index] as ImportedUser, answer as Exclude<Given, { kind: 'refused' }>)
+    }
+    if (endsWithRefusal && counts.failed > 0) break
     done += batch.length
     onProgress(done, staging.count)
   }
-}
-
-const usersOf = (batch: StagedUser[]): ImportedUser[] => batch.map(({ user }) => user)
-
-/** Counts what an import of the staged users would do. */
-export const checkUsers = async (deps: WriteUsersDeps): Promise<ImportCounts> => {
-  const counts: ImportCounts = { imported: 0, existing: 0, failed: 0 }
-  for (const batch of batchesOf(deps)) {
-    const decisions = await deps.userImport.check(usersOf(batch))
-    for (const [index, decision] of decisions.entries()) {
-      if (decision.kind === 'new') counts.imported += 1
-      else if (decision.kind === 'there') counts.existing += 1
-      else {
-        counts.failed += 1
-        deps.onProblem(batch[index]?.number ?? 0, decision.problem)
-      }
-    }
-  }
   return counts
 }
 
-/** Adds the staged users who are new. */
+export const checkUsers = (deps: WriteUsersDeps): Promise<ImportCounts> =>
+  askAll(deps, { ask: (users) => deps.userImport.check(users) })
+
 export const writeUsers = async (deps: WriteUsersDeps, options: WriteOptions): Promise<ImportCounts> => {
   const { staging, userImport } = deps
   const { allOrNothing, announces, ids } = options
-  const counts: ImportCounts = { imported: 0, existing: 0, failed: 0 }
   const isWanted = (username: string): boolean => staging.has(usernameKey(username))
-  for (const batch of batchesOf(deps)) {
-    const outcomes = await userImport.write(usersOf(batch), { isWanted, announces })
-    for (const [index, outcome] of outcomes.entries()) {
-      const { number, user } = batch[index] as StagedUser
-      if (outcome.kind === 'refused') {
-        counts.failed += 1
-        deps.onProblem(number, outcome.problem)
-        continue
-      }
-      counts[outcome.kind === 'imported' ? 'imported' : 'existing'] += 1
-      if (outcome.kind === 'imported' && allOrNothing) staging.setId(number, outcome.id)
-      await ids?.add({ number, sourceId: user.sourceId, id: outcome.id })
-    }
-    // All were checked before: another process has taken an email or a name since.
-    if (allOrNothing && counts.failed > 0) return takeBack(deps, counts, announces)
+  const counts = await askAll(deps, {
+    ask: (users) => userImport.write(users, { isWanted, announces }),
+    endsWithRefusal: allOrNothing,
+    async onAccepted(number, { sourceId }, { kind, id }) {
+      if (kind === 'imported' && allOrNothing) staging.setId(number, id)
+      await ids?.add({ number, sourceId, id })
+    },
+  })
+  // All were checked before: another process has taken an email or a name since.
+  if (allOrNothing && counts.failed > 0) {
+    for (const added of staging.idBatches(BATCH_USERS)) await userImport.takeBack(added, { announces })
+    return { ...counts, imported: 0 }
   }
   await userImport.place()
   return counts
-}
-
-const takeBack = async ({ staging, userImport }: WriteUsersDeps, counts: ImportCounts, announces: boolean) => {
-  for (const ids of staging.idBatches(BATCH_USERS)) await userImport.takeBack(ids, { announces })
-  return { ...counts, imported: 0 }
 }

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { AppError } from '../../lib/errors.ts'
 import { print } from './output.ts'
 
@@ -17,15 +17,8 @@ export const openNewFile = async (name: string): Promise<NewFile> => {
     if (code === 'EEXIST') throw new AppError('conflict', `${name} already exists`)
     throw new AppError('unavailable', `${name} cannot be written (${code})`)
   }
-  let handle: FileHandle | undefined = await open(name, 'wx', 0o600).catch(refuse)
-  return {
-    write: async (text) => handle?.writeFile(text).catch(refuse),
-    async close() {
-      const closing = handle
-      handle = undefined
-      await closing?.close()
-    },
-  }
+  const handle = await open(name, 'wx', 0o600).catch(refuse)
+  return { write: (text) => handle.writeFile(text).catch(refuse), close: () => handle.close() }
 }
 
 /** Calls `work` with a function that writes to standard output, or to a new file, which an error removes again. */

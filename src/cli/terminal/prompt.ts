@@ -70,10 +70,11 @@ const withPrompt = async <T>(work: (prompt: Prompt) => Promise<T>): Promise<T> =
   }
 }
 
-/** Asks before a change that cannot be undone. Every answer but yes means no. */
-export const confirm = async (question: string): Promise<boolean> => {
+/** Asks before a change that cannot be undone, unless `--yes` is given. Throws on every answer but yes. */
+export const confirm = async ({ yes }: { yes: boolean }, question: string, refusal: string): Promise<void> => {
+  if (yes) return
   const answer = await withPrompt((prompt) => prompt.ask(`${escapeControls(question)} [y/N] `))
-  return /^y(?:es)?$/i.test(answer.trim())
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new AppError('forbidden', refusal)
 }
 
 /** Refuses a command that could not ask: there is neither `--yes` nor a terminal. */

@@ -11,7 +11,6 @@ export const safeText = (text: string): string => {
   return safe.length > MAX_LENGTH ? `${safe.slice(0, MAX_LENGTH)}…` : safe
 }
 
-/** `1 user`, `2 users` */
 export const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** `2026-11-21 10:47:31`, UTC. */

@@ -2,9 +2,10 @@ import { canonicalAddress } from '../../lib/address.ts'
 import type { KnownDevice } from '../../lib/device.ts'
 import type { Message, MessageOf, NoticeMessage } from '../message.ts'
 import { onOneLine, ownLink } from './harmless.ts'
-import { linkTexts } from './link-texts.ts'
-import { noticeTexts } from './notice-texts.ts'
-import { messageTexts as texts, type NoticeWords, type ServiceFacts, type Words } from './texts.ts'
+import { lifeText } from './language.ts'
+import { listText, momentText, numberText } from '../../languages/formats.ts'
+import { t, type TextKey, type TextValues } from '../../languages/texts.ts'
+import { isNotice, type Words, wordsOf } from './words.ts'
 
 /** These settings give the messages of a service their look and their links. */
 export interface MessageBranding {
@@ -19,149 +20,129 @@ export interface MessageBranding {
   passwords: boolean
 }
 
-type Fact = readonly [label: string, value: string]
-
 export type Block =
   | { kind: 'paragraph'; text: string }
-  /** It is shown as a button, and as an address below it. */
-  | { kind: 'link'; label: string; url: string; life: string | undefined }
-  | { kind: 'facts'; facts: readonly Fact[] }
-
-interface Help {
-  lead: string
-  shown: string
-  url: string
-}
+  /**
+   * It is shown as a button, and as an address below it. The first button of a message is what its reader asked for;
+   * one that is not is a way back.
+   */
+  | { kind: 'link'; isFirst: boolean; label: string; orOpen: string; url: string; life: string | undefined }
+  | { kind: 'facts'; facts: readonly (readonly [label: string, value: string])[] }
 
 /** The content of a message is in the order of reading, the same for its plain text and its HTML. */
 export interface MessageContent {
-  subject: string
+  /** It says what happened, and is subject and heading. */
+  title: string
   appName: string
-  heading: string
   blocks: readonly Block[]
   sentBy: string
-  help: Help | undefined
+  support: { label: string; shown: string; url: string } | undefined
 }
-
-type EndingName = keyof typeof texts.endings
-
-const isNotice = (message: Message): message is NoticeMessage => message.kind in noticeTexts
 
 /** Tells whether a message goes to the owner of the account that it is about; strangers can cause the others. */
 const isAboutOwnAccount = (message: Message): message is NoticeMessage | MessageOf<'undo'> =>
   isNotice(message) || message.kind === 'undo'
 
-const endingOf = (message: NoticeMessage): EndingName => {
-  if ('notMe' in message && message.notMe) return 'not_me'
-  if (message.kind === 'account_deleted') return 'gone'
-  // The reader has no account with this address any more, and could not get a reset link.
-  if (message.toFormerAddress) return 'former_address'
-  if (message.kind === 'login_limited') return 'tried'
-  if (message.kind === 'wrong_codes') return 'wrong_codes'
-  if (message.kind === 'account_taken_over') return 'account'
-  if (message.by === 'user') return 'way_back'
-  return message.kind === 'password_changed' ? 'own_password' : 'account'
-}
+/** Names what an operator removed from an account. */
+const removedText = ({ codes, passkeys }: MessageOf<'second_factor_reset'>): string =>
+  listText([
+    ...(codes ? [t('mail.second_factor_reset.app')] : []),
+    t('mail.second_factor_reset.recovery_codes'),
+    ...(passkeys > 0 ? [t.plural('mail.second_factor_reset.passkeys', passkeys)] : []),
+  ])
 
-/** Finds the texts of a message. */
-const wordsOf = (message: Message, service: ServiceFacts): Words => {
-  // Each text of the catalogue takes the messages of its own kind.
-  if (!isNotice(message)) {
-    const words = linkTexts[message.kind] as (message: Message, service: ServiceFacts) => Words
-    return words(message, service)
+/** The texts may name these values of a message, and neither its link nor its cause. */
+const NAMED = ['email', 'oldEmail', 'newEmail', 'oldUsername', 'newUsername', 'provider'] as const
+
+const valuesOf = (message: Message, app: string): TextValues => {
+  const values: Partial<Record<(typeof NAMED)[number], string>> = message
+  return {
+    app,
+    ...Object.fromEntries(NAMED.map((name) => [name, values[name]])),
+    ...(message.kind === 'recovery_code_used' && { count: numberText(message.left) }),
+    ...(message.kind === 'second_factor_reset' && { removed: removedText(message) }),
   }
-  const words = noticeTexts[message.kind] as (message: Message, service: ServiceFacts) => NoticeWords
-  return { ...words(message, service), ...texts.endings[endingOf(message)](service) }
 }
-
-/** Messages that have no link of their own lead to these pages of the service. */
-const PAGES: Partial<Record<EndingName, string>> = {
-  account: '/auth/account',
-  own_password: '/auth/password/forgot',
-  tried: '/auth/password/forgot',
-  way_back: '/auth/password/forgot',
-  wrong_codes: '/auth/password/forgot',
-}
-
-/** Finds the address to which the button of a message leads, and its end; returns undefined if it has none. */
-const destinationOf = (message: Message): { url: string; expiresAtMs?: number } | undefined => {
-  if ('url' in message)
-    return { url: message.url, ...('expiresAtMs' in message && { expiresAtMs: message.expiresAtMs }) }
-  if ('notMe' in message) return message.notMe
-  const url = isNotice(message) ? PAGES[endingOf(message)] : undefined
-  return url === undefined ? undefined : { url }
-}
-
-/** Writes a time as "22 November 2026 at 16:53 UTC". */
-const momentText = (atMs: number): string =>
-  texts.inUtc(
-    new Intl.DateTimeFormat(texts.locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(atMs),
-  )
 
 const deviceText = ({ browser, system }: KnownDevice): string =>
-  browser && system ? texts.deviceOn(browser, system) : (browser ?? system ?? texts.deviceUnknown)
+  browser && system
+    ? t('mail.fact.browser_on_system', { browser, system })
+    : (browser ?? system ?? t('mail.fact.unknown_device'))
+
+type Fact = readonly [label: TextKey, value: string]
 
 /** Lists the known facts about the event and its cause. */
-const factsOf = (message: Message, app: string): Fact[] => {
+const factsOf = (message: Message): readonly Fact[] => {
   const address = isAboutOwnAccount(message) ? canonicalAddress(message.address ?? '') : undefined
   const byOperator = 'by' in message && message.by === 'operator'
   return [
     // The text itself names both addresses of a change.
-    ...('newEmail' in message ? [] : [[texts.email, message.email] as const]),
-    [texts.time, momentText(message.occurredAtMs)],
-    ...(byOperator ? [[texts.by, texts.operators(app)] as const] : []),
-    ...(message.device ? [[texts.device, deviceText(message.device)] as const] : []),
-    ...(address === undefined ? [] : [[texts.networkAddress, address] as const]),
+    ...('newEmail' in message ? [] : [['mail.fact.email', message.email] satisfies Fact]),
+    ['mail.fact.time', momentText(message.occurredAtMs)],
+    ...(byOperator ? [['mail.fact.by', t('mail.fact.operator')] satisfies Fact] : []),
+    ...(message.device ? [['mail.fact.device', deviceText(message.device)] satisfies Fact] : []),
+    ...(address === undefined ? [] : [['mail.fact.address', address] satisfies Fact]),
   ]
 }
 
-const paragraphs = (all: readonly string[]): Block[] =>
-  all.map((text) => ({ kind: 'paragraph', text: onOneLine(text) }))
-
-const helpAt = (supportUrl: string): Help => {
-  const { protocol, href, pathname } = new URL(supportUrl)
-  return protocol === 'mailto:'
-    ? { lead: texts.helpFrom, shown: pathname, url: href }
-    : { lead: texts.helpAt, shown: href, url: href }
+const supportAt = (url: string): MessageContent['support'] => {
+  const { protocol, href, pathname } = new URL(url)
+  return { label: t('mail.support'), shown: protocol === 'mailto:' ? pathname : href, url: href }
 }
 
-const lifeOf = (expiresAtMs: number | undefined): string | undefined =>
-  expiresAtMs === undefined ? undefined : texts.linkLife(momentText(expiresAtMs))
-
-/** A notice tells of an event, and then gives advice. The other messages are there for their link. */
-const blocksOf = (message: Message, { appName, baseUrl, passwords }: MessageBranding): Block[] => {
-  const { what, button, advice, life } = wordsOf(message, { app: appName, passwords })
-  const destination = destinationOf(message)
-  const link: Block[] =
-    button && destination
-      ? [
-          {
-            kind: 'link',
-            label: onOneLine(button),
-            url: ownLink(destination.url, baseUrl),
-            life: life ?? lifeOf(destination.expiresAtMs),
-          },
-        ]
-      : []
-  const facts: Block = {
-    kind: 'facts',
-    facts: factsOf(message, appName).map(([label, value]) => [label, onOneLine(value)]),
-  }
-  return isAboutOwnAccount(message)
-    ? [...paragraphs(what), facts, ...paragraphs(advice), ...link]
-    : [...paragraphs(what), ...link, ...paragraphs(advice), facts]
+const sentByOf = (app: string, baseUrl: string): string => {
+  const { host } = new URL(baseUrl)
+  return onOneLine(app === host ? t('mail.sent_by_host', { host }) : t('mail.sent_by', { app, host }))
 }
 
-/** Puts the texts, the link and the facts of a message together. */
+/** Finds the address to which the button leads, and how long that is good; pages of the service always are. */
+const destinationOf = (message: Message, page: string | undefined): { url?: string; lifetimeMs?: number } => {
+  if ('notMe' in message && message.notMe) return message.notMe
+  if ('lifetimeMs' in message) return { url: message.url, lifetimeMs: message.lifetimeMs }
+  if ('url' in message) return { url: message.url }
+  return page === undefined ? {} : { url: page }
+}
+
+const linkOf = (
+  message: Message,
+  { button, life, page }: Words & { page?: string },
+  { baseUrl }: MessageBranding,
+): Block[] => {
+  const { url, lifetimeMs } = destinationOf(message, page)
+  if (button === undefined || url === undefined) return []
+  const lifetime = lifetimeMs === undefined ? undefined : lifeText(lifetimeMs)
+  return [
+    {
+      kind: 'link',
+      isFirst: !isAboutOwnAccount(message),
+      label: t(button),
+      orOpen: t('mail.link'),
+      url: ownLink(url, baseUrl),
+      life: life === undefined ? lifetime : t(life),
+    },
+  ]
+}
+
+/**
+ * Puts the texts, the link and the facts of a message together. A notice tells about an event, and then gives advice;
+ * the other messages are there for their link.
+ */
 export const contentOf = (message: Message, branding: MessageBranding): MessageContent => {
   const { appName, baseUrl, supportUrl, passwords } = branding
-  const { subject, heading } = wordsOf(message, { app: appName, passwords })
+  const words = wordsOf(message, passwords)
+  const values = valuesOf(message, appName)
+  const say = (key: TextKey): string => onOneLine(t(key, values))
+  const paragraphs = (keys: readonly TextKey[]): Block[] => keys.map((key) => ({ kind: 'paragraph', text: say(key) }))
+  const [what, advice, link] = [paragraphs(words.what), paragraphs(words.advice), linkOf(message, words, branding)]
+  const facts: Block = {
+    kind: 'facts',
+    facts: factsOf(message).map(([label, value]) => [t(label), onOneLine(value)]),
+  }
   return {
-    subject: onOneLine(subject),
+    title: say(words.title),
     appName: onOneLine(appName),
-    heading: onOneLine(heading),
-    blocks: blocksOf(message, branding),
-    sentBy: onOneLine(texts.sentBy(appName, new URL(baseUrl).host)),
-    help: supportUrl === undefined ? undefined : helpAt(supportUrl),
+    blocks: isAboutOwnAccount(message) ? [...what, facts, ...advice, ...link] : [...what, ...link, ...advice, facts],
+    sentBy: sentByOf(appName, baseUrl),
+    support: supportUrl === undefined ? undefined : supportAt(supportUrl),
   }
 }

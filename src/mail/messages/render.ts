@@ -9,41 +9,27 @@ export interface RenderedMessage {
   html: string
 }
 
-const COLUMNS = 72
-
-/** Breaks a paragraph between words. A longer word, such as an address, stays whole. */
-const wrap = (paragraph: string): string => {
-  const lines: string[] = []
-  let line = ''
-  for (const word of paragraph.split(' ')) {
-    if (line && line.length + 1 + word.length > COLUMNS) {
-      lines.push(line)
-      line = word
-    } else {
-      line = line ? `${line} ${word}` : word
-    }
-  }
-  return [...lines, line].join('\n')
-}
-
 const blockText = (block: Block): string => {
-  if (block.kind === 'paragraph') return wrap(block.text)
+  if (block.kind === 'paragraph') return block.text
   if (block.kind === 'facts') return block.facts.map(([label, value]) => `${label}: ${value}`).join('\n')
   const link = `${block.label}:\n${block.url}`
-  return block.life === undefined ? link : `${link}\n\n${wrap(block.life)}`
+  return block.life === undefined ? link : `${link}\n\n${block.life}`
 }
 
-/** Makes the plain text of a message. Its paragraphs have lines of at most 72 characters, but for longer words. */
-const textPart = ({ heading, blocks, sentBy, help }: MessageContent): string =>
+/**
+ * Makes the plain text of a message. A paragraph is one line, which mail programs wrap to the width of the screen; an
+ * address has a line of its own.
+ */
+const textPart = ({ title, blocks, sentBy, support }: MessageContent): string =>
   [
-    wrap(heading),
+    title,
     ...blocks.map(blockText),
     // Mail programs recognise this line as the beginning of a signature.
-    ['-- ', wrap(sentBy), ...(help ? [`${help.lead} ${help.shown}`] : [])].join('\n'),
+    ['-- ', sentBy, ...(support ? [support.label, support.shown] : [])].join('\n'),
   ].join('\n\n')
 
 /** Renders a message from the catalogue. */
 export const renderMessage = (message: Message, branding: MessageBranding): RenderedMessage => {
   const content = contentOf(message, branding)
-  return { subject: content.subject, text: textPart(content), html: htmlPart(content, branding.accentColor) }
+  return { subject: content.title, text: textPart(content), html: htmlPart(content, branding.accentColor) }
 }

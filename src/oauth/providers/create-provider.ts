@@ -4,11 +4,12 @@ import { createOAuth2Provider, type OAuth2Description } from './oauth2.ts'
 import { createOpenidProvider } from './openid.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { Provider } from './provider.ts'
-import type { Claims } from '../profile.ts'
+import type { Claims } from './profile.ts'
 
 interface DiscordUser {
   id?: unknown
   username?: unknown
+  global_name?: unknown
   email?: unknown
   verified?: unknown
 }
@@ -19,14 +20,14 @@ export const describeDiscord = (issuer: string): OAuth2Description => ({
   tokenEndpoint: `${issuer}/api/oauth2/token`,
   reauthenticateParams: { prompt: 'consent' },
   fetchClaims: async (callApi): Promise<Claims> => {
-    const { id, username, email, verified } = ((await callApi(`${issuer}/api/users/@me`)) ?? {}) as DiscordUser
-    return { sub: id, preferred_username: username, email, email_verified: verified }
+    const user = ((await callApi(`${issuer}/api/users/@me`)) ?? {}) as DiscordUser
+    const { id, username, global_name: name, email, verified } = user
+    return { sub: id, preferred_username: username, name, email, email_verified: verified }
   },
 })
 
 export interface ProviderDeps {
   settings: ProviderSettings
-  /** It limits each request to the provider. */
   timeoutMs: number
   clock: Clock
 }

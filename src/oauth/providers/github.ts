@@ -1,10 +1,11 @@
 import { signInProblem } from '../errors.ts'
-import type { Claims } from '../profile.ts'
+import type { Claims } from './profile.ts'
 import type { CallApi, OAuth2Description } from './oauth2.ts'
 
 interface GithubUser {
   id?: unknown
   login?: unknown
+  name?: unknown
 }
 
 interface GithubEmail {
@@ -26,9 +27,10 @@ export const describeGithub = (issuer: string): OAuth2Description => {
 
 const fetchClaims = async (callApi: CallApi, api: string): Promise<Claims> => {
   const [user, emails] = await Promise.all([callApi(`${api}/user`), callApi(`${api}/user/emails?per_page=100`)])
-  const { id, login } = (user ?? {}) as GithubUser
+  const { id, login, name } = (user ?? {}) as GithubUser
   if (!Number.isSafeInteger(id)) throw signInProblem('unverifiable', new Error('the user has no numeric id'))
   // The profile shows any address that the user wants to show, verified or not.
   const primary = Array.isArray(emails) ? (emails as GithubEmail[]).find((it) => it?.primary === true) : undefined
-  return { sub: String(id), preferred_username: login, email: primary?.email, email_verified: primary?.verified }
+  const { email, verified: email_verified } = primary ?? {}
+  return { sub: String(id), preferred_username: login, name, email, email_verified }
 }

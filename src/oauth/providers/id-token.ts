@@ -1,7 +1,7 @@
 import type { Configuration, IDToken } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
 import { signInProblem } from '../errors.ts'
-import { type Claims, type ProviderProfile, readClaims, secondFactorTime } from '../profile.ts'
+import { type Claims, type ProviderProfile, readClaims, secondFactorTime } from './profile.ts'
 import { exchangeCode } from './authorization-code.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { AuthorizationRequest } from './provider.ts'
@@ -79,7 +79,7 @@ const requireRecentSignIn = ({ auth_time: signedInAt }: IDToken, { signInNotBefo
   throw signInProblem('unverifiable', new Error('the provider did not ask for a new sign-in'))
 }
 
-/** Apple sends a name the first time only, beside the code and unsigned: good enough to make a username from. */
+/** Apple sends a name the first time only, beside the code and unsigned: good enough for a name, and to make a username from. */
 const appleName = (callbackParams: URLSearchParams, { kind }: ProviderSettings): Claims => {
   const user = kind === 'apple' ? callbackParams.get('user') : null
   if (!user) return {}

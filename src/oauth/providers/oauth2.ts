@@ -1,7 +1,7 @@
 import type { Configuration, CustomFetch } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
 import { signInProblem } from '../errors.ts'
-import { type Claims, readClaims } from '../profile.ts'
+import { type Claims, readClaims } from './profile.ts'
 import { buildAuthorizationUrl, exchangeCode } from './authorization-code.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { Provider } from './provider.ts'

@@ -1,4 +1,4 @@
-import type { ProviderProfile } from '../profile.ts'
+import type { ProviderProfile } from './profile.ts'
 
 /** It is one request to sign in that is sent to a provider, with the values that protect the way back from it. */
 export interface AuthorizationRequest {

@@ -29,7 +29,6 @@ interface KeyRingDeps {
   /** The newest is first. */
   keys: KeyRecord[]
   nowMs: number
-  /** Opens the private half of a key. */
   openPrivateKey: (key: KeyRecord) => KeyObject
   /** The tokens of a key are accepted for this long after its retirement. */
   graceMs: number

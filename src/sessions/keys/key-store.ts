@@ -1,5 +1,5 @@
 import type { JsonWebKey } from 'node:crypto'
-import { columnsOf, insertRow, type Queries, type TableRow } from '../../storage/database.ts'
+import { insertRow, type Queries } from '../../storage/database.ts'
 
 /** It is a signing key. Times are in milliseconds since 1970. */
 export interface KeyRecord {
@@ -18,18 +18,12 @@ export interface KeyRecord {
 
 /** Lists the newest first. */
 export const findKeys = async (db: Queries): Promise<KeyRecord[]> => {
-  const rows = await db.all<TableRow<'signing_keys'>>(
-    `SELECT ${columnsOf('signing_keys')} FROM signing_keys ORDER BY created_at DESC, id`,
+  const rows = await db.all<Omit<KeyRecord, 'publicJwk'> & { publicJwk: string }>(
+    `SELECT id, public_jwk AS "publicJwk", private_jwk_sealed AS "privateJwkSealed", created_at AS "createdAtMs",
+       signs_at AS "signsAtMs", retired_at AS "retiredAtMs", revoked_at AS "revokedAtMs"
+     FROM signing_keys ORDER BY created_at DESC, id`,
   )
-  return rows.map((row) => ({
-    id: row.id,
-    publicJwk: JSON.parse(row.public_jwk) as JsonWebKey,
-    privateJwkSealed: row.private_jwk_sealed,
-    createdAtMs: row.created_at,
-    signsAtMs: row.signs_at,
-    retiredAtMs: row.retired_at,
-    revokedAtMs: row.revoked_at,
-  }))
+  return rows.map((row) => ({ ...row, publicJwk: JSON.parse(row.publicJwk) as JsonWebKey }))
 }
 
 /** Lets one process at a time decide which key signs, until its transaction ends. */
@@ -60,7 +54,6 @@ export const revokeKeys = (db: Queries, nowMs: number): Promise<number> =>
 export const deleteKeysRetiredBefore = (db: Queries, timeMs: number): Promise<number> =>
   db.run('DELETE FROM signing_keys WHERE retired_at IS NOT NULL AND COALESCE(revoked_at, retired_at) < ?', timeMs)
 
-/** Stores the same private key under another seal. */
 export const replaceSealed = (db: Queries, id: string, privateJwkSealed: string): Promise<number> =>
   db.run('UPDATE signing_keys SET private_jwk_sealed = ? WHERE id = ?', privateJwkSealed, id)
 

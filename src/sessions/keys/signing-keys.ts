@@ -18,7 +18,6 @@ import {
 import { createHash, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
 
 interface NewKey {
-  /** Encrypts the private half of the key with this id. */
   sealPrivateKey: (privateJwk: JsonWebKey, id: string) => string
   nowMs: number
   signsAtMs: number | null
@@ -88,7 +87,6 @@ export interface SigningKeys {
   deleteRetired(nowMs: number): Promise<number>
 }
 
-/** Verifiers may cache the JWK Set for this long. */
 const JWKS_MAX_AGE_SECONDS = 60
 
 /**

@@ -9,15 +9,9 @@ import { countRows, digestTable, explainInsertError, keyOf, readPages, type Tabl
 export { START_OVER } from './pages.ts'
 export { locationName } from './open.ts'
 
-/** This part of a table is copied or checked. */
-interface Progress {
-  step: 'copy' | 'check'
-  table: string
-  rows: number
-  total: number
-}
+/** Hears how many rows of a table are copied or checked. */
+type OnProgress = (step: 'copy' | 'check', table: string, rows: number, total: number) => void
 
-/** The table has this content in both databases after the copy. */
 export interface Comparison {
   table: string
   source: TableDigest
@@ -34,14 +28,14 @@ const BATCH_ROWS = 20_000
 interface CopyDeps {
   source: Database
   target: Database
-  onProgress: (progress: Progress) => void
+  onProgress: OnProgress
 }
 
 interface CopyOptions {
   from: DatabaseLocation
   to: DatabaseLocation
   clock: Clock
-  onProgress: (progress: Progress) => void
+  onProgress: OnProgress
 }
 
 /**
@@ -61,53 +55,38 @@ export const copyInstallation = async ({ from, to, clock, onProgress }: CopyOpti
 }
 
 /** Copies a table in transactions of `BATCH_ROWS`, with one page of rows in memory. */
-const copyTable = async (deps: CopyDeps, table: Table): Promise<void> => {
-  const total = await countRows(deps.source, table)
-  let rows = 0
-  let last = ''
-  const report = (inBatch: number) => deps.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, total })
-  report(0)
-  for (;;) {
-    const batch = await copyBatch(deps, table, last, report)
-    if (batch.rows === 0) return
-    rows += batch.rows
-    last = batch.last
+const copyTable = async ({ source, target, onProgress }: CopyDeps, table: Table): Promise<void> => {
+  const total = await countRows(source, table)
+  let done = { rows: 0, last: '' }
+  onProgress('copy', table.name, 0, total)
+  for (let before = -1; done.rows > before; ) {
+    before = done.rows
+    done = await target.inTransaction(async (transaction) => {
+      const batch = { ...done }
+      for await (const page of readPages(source, table, done.last)) {
+        await insertRows(transaction, table.name, page).catch((error: unknown) => {
+          throw explainInsertError(error, table, page, target.dialect)
+        })
+        batch.rows += page.length
+        batch.last = keyOf(table, page.at(-1))
+        onProgress('copy', table.name, batch.rows, total)
+        if (batch.rows - done.rows >= BATCH_ROWS) break
+      }
+      return batch
+    })
   }
 }
-
-/** Resolves to the number of copied rows, 0 when there are no more, and to the key of the last one. */
-const copyBatch = (
-  { source, target }: CopyDeps,
-  table: Table,
-  after: string,
-  onRows: (count: number) => void,
-): Promise<{ rows: number; last: string }> =>
-  target.inTransaction(async (transaction) => {
-    const batch = { rows: 0, last: after }
-    for await (const page of readPages(source, table, after)) {
-      await insertRows(transaction, table.name, page).catch((error: unknown) => {
-        throw explainInsertError(error, table, page, target.dialect)
-      })
-      batch.rows += page.length
-      batch.last = keyOf(table, page.at(-1))
-      onRows(batch.rows)
-      if (batch.rows >= BATCH_ROWS) break
-    }
-    return batch
-  })
 
 const compareTable = async ({ source, target, onProgress }: CopyDeps, table: Table): Promise<Comparison> => {
   const total = (await countRows(source, table)) + (await countRows(target, table))
   const seen = { source: 0, target: 0 }
-  const count = (side: 'source' | 'target') => (rows: number) => {
-    seen[side] = rows
-    onProgress({ step: 'check', table: table.name, rows: seen.source + seen.target, total })
-  }
-  onProgress({ step: 'check', table: table.name, rows: 0, total })
-  const [inSource, inTarget] = await Promise.all([
-    digestTable(source, table, count('source')),
-    digestTable(target, table, count('target')),
-  ])
+  const digest = (side: 'source' | 'target', db: Database) =>
+    digestTable(db, table, (rows) => {
+      seen[side] = rows
+      onProgress('check', table.name, seen.source + seen.target, total)
+    })
+  onProgress('check', table.name, 0, total)
+  const [inSource, inTarget] = await Promise.all([digest('source', source), digest('target', target)])
   const isEqual = inSource.rows === inTarget.rows && inSource.sha256 === inTarget.sha256
   return { table: table.name, source: inSource, target: inTarget, isEqual }
 }

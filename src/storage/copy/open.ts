@@ -22,21 +22,17 @@ export const locationName = (location: DatabaseLocation): string => {
   return `postgres://${host}:${port}/${database}`
 }
 
-/** This option holds the location. */
+/** The option that holds the location. */
 type Option = '--from' | '--to'
 
 /** Creates a SQLite file that is missing. */
-const openLocation = async (location: DatabaseLocation, option: Option): Promise<Database> => {
-  if (location.kind === 'sqlite') return openFile(resolve(location.file), option)
+const openLocation = async (location: DatabaseLocation, settingName: Option): Promise<Database> => {
+  if (location.kind === 'sqlite') return openFile(resolve(location.file), settingName)
   const [{ negotiateConnection }, { openPostgres }] = await Promise.all([
     import('../postgres/negotiate-connection.ts'),
     import('../postgres/postgres.ts'),
   ])
-  const connection = await negotiateConnection(location.connection, {
-    waitMs: 0,
-    onWait: () => {},
-    settingName: option,
-  })
+  const connection = await negotiateConnection(location.connection, { waitMs: 0, onWait: () => {}, settingName })
   return openPostgres({ connection, size: 2, timeoutMs: STATEMENT_TIMEOUT_MS, onChange: () => {} })
 }
 

@@ -18,7 +18,6 @@ export const COPIED_ROWS: Readonly<Record<string, string>> = {
 const where = ({ name }: Table, condition: string): string =>
   COPIED_ROWS[name] ? `${condition} AND ${COPIED_ROWS[name]}` : condition
 
-/** Reads the primary key of a row, as text. */
 export const keyOf = ({ columns: [key] }: Table, row: Row | undefined): string => String(row?.[key])
 
 /**
@@ -83,11 +82,7 @@ export interface TableDigest {
 }
 
 /** Reads a whole table, so that databases of different kinds can be compared. */
-export const digestTable = async (
-  db: Queries,
-  table: Table,
-  onRows: (count: number) => void = () => {},
-): Promise<TableDigest> => {
+export const digestTable = async (db: Queries, table: Table, onRows: (count: number) => void): Promise<TableDigest> => {
   const hash = createHash('sha256')
   let count = 0
   for await (const rows of readPages(db, table, '')) {
@@ -98,7 +93,6 @@ export const digestTable = async (
   return { rows: count, sha256: hash.digest('hex') }
 }
 
-/** Tells the operator what to do when the copy can no longer become equal. */
 export const START_OVER =
   'Another process wrote to one of the databases during the copy: stop every svc that uses them, and copy to a new, empty database.'
 
@@ -117,13 +111,11 @@ const copyError = (message: string, error?: unknown): AppError => {
   return new AppError('internal_error', message, { cause })
 }
 
-/** Makes the error for a row of the source that cannot be copied, with its key. */
 const invalidRow = ({ name }: Table, key: unknown, wrong: string): AppError =>
   copyError(
     `${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Correct it, and copy again to a new, empty database.`,
   )
 
-/** Turns the error of inserting these rows into one that tells an operator what to do. */
 export const explainInsertError = (error: unknown, table: Table, rows: Row[], dialect: Dialect): unknown => {
   if (error instanceof AppError && error.code === 'unavailable') return error
   // A row without its user, or with the email of another user, was written after the other rows had been read.
@@ -138,7 +130,6 @@ export const explainInsertError = (error: unknown, table: Table, rows: Row[], di
   )
 }
 
-/** Finds a value that PostgreSQL cannot hold. */
 const findNul = (table: Table, rows: Row[]): AppError | undefined => {
   const [key] = table.columns
   for (const row of rows) {

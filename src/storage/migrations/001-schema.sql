@@ -12,6 +12,9 @@ CREATE TABLE users (
   email TEXT NOT NULL,
   email_lower TEXT COLLATE "C" NOT NULL CONSTRAINT "users.email_lower" UNIQUE,
   username TEXT COLLATE "C" NOT NULL CONSTRAINT "users.username" UNIQUE,
+  -- the name of the person, and in the form that is searched; null: none is known
+  name TEXT,
+  name_lower TEXT,
   -- a PHC string; null for a user who signs in only with a provider
   password_hash TEXT,
   -- a JSON array of strings
@@ -219,6 +222,8 @@ CREATE TABLE pending_signups (
   email_lower TEXT COLLATE "C" NOT NULL,
   -- null: made of the email
   username TEXT,
+  -- null: none was given
+  name TEXT,
   password_hash TEXT NOT NULL,
   created_at BIGINT NOT NULL
 );

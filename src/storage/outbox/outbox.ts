@@ -189,15 +189,3 @@ export const createOutbox = <Row extends OutboxRow>({
       ),
   }
 }
-
-const BATCH = 500
-
-/** Cleans up in statements that keep nobody waiting for long; resolves to how many rows there were. */
-export const inBatches = async (cleanUp: (limit: number) => Promise<number>): Promise<number> => {
-  let rows = 0
-  for (;;) {
-    const batch = await cleanUp(BATCH)
-    rows += batch
-    if (batch < BATCH) return rows
-  }
-}

@@ -12,19 +12,11 @@ interface AvailabilityDeps {
   onUp: () => void
 }
 
-interface AvailabilityMonitor {
-  /** Throws `unavailable` while the database is known not to respond. */
-  requireAvailable(): void
-  /** Call it when the database did not respond: probes it until it does. */
-  reportNoResponse(): void
-  stop(): void
-}
-
 /**
  * Tracks whether the database responds. After one operation had no response, a single poll probes the database, and all
  * other operations fail at once instead of waiting. The poll does not keep the process alive.
  */
-export const createAvailabilityMonitor = ({ probe, onDown, onUp }: AvailabilityDeps): AvailabilityMonitor => {
+export const createAvailabilityMonitor = ({ probe, onDown, onUp }: AvailabilityDeps) => {
   let down: Error | undefined
   let isPolling = false
   const stop = new AbortController()
@@ -49,16 +41,18 @@ export const createAvailabilityMonitor = ({ probe, onDown, onUp }: AvailabilityD
   }
 
   return {
-    requireAvailable() {
+    /** Throws `unavailable` while the database is known not to respond. */
+    requireAvailable(): void {
       // The cause is left out, which `onDown` has logged once: many operations may fail here.
       if (down) throw unavailable('The database cannot be reached.')
     },
-    reportNoResponse() {
+    /** Call it when the database did not respond: probes it until it does. */
+    reportNoResponse(): void {
       if (isPolling || stop.signal.aborted) return
       isPolling = true
       void pollUntilUp()
     },
-    stop: () => stop.abort(),
+    stop: (): void => stop.abort(),
   }
 }
 

@@ -37,7 +37,6 @@ export const createNamedStatements = (): Prepare => {
   }
 }
 
-/** The name has the first 132 bits of the text's SHA-256. */
 const statementName = (text: string): string => `svc_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
 /** `pg` hands this connection to a query that is not its own. */

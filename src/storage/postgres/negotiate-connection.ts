@@ -9,9 +9,7 @@ const CONNECT_TIMEOUT_MS = 5000
 const RETRY_INTERVAL_MS = 500
 
 interface NegotiationOptions {
-  /** A server that does not respond is waited for so long. */
   waitMs: number
-  /** It is called before the first wait. */
   onWait: (error: Error) => void
   /** This setting or command-line option holds the URL, for error messages. */
   settingName?: string

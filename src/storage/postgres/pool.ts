@@ -23,7 +23,6 @@ export interface PoolOptions {
   timeoutMs: number
   /** A statement waits so long for a lock; half of `timeoutMs` when left out. */
   lockTimeoutMs?: number | undefined
-  /** The pool has at most so many connections. */
   size: number
   /** It is called when the database stops or begins to respond. */
   onChange: (isUp: boolean, error?: Error) => void
@@ -39,15 +38,8 @@ export interface PooledConnection {
   command(text: 'BEGIN' | 'COMMIT' | 'ROLLBACK' | typeof BEGIN_SNAPSHOT): Promise<string>
 }
 
-interface ConnectionPool {
-  /** Runs an operation, `rows` for one that only looks up a row, on a connection that it has to itself. */
-  withConnection<T>(work: (connection: PooledConnection) => Promise<T>, use?: 'any' | 'rows'): Promise<T>
-  readonly load: PoolLoad
-  close(): Promise<void>
-}
-
 /** Opens connections to a PostgreSQL server; every wait has a timeout. */
-export const createPool = (options: PoolOptions): ConnectionPool => {
+export const createPool = (options: PoolOptions) => {
   const { connection, size, timeoutMs, onChange } = options
   const settings = toPoolConfig(options)
 
@@ -98,7 +90,11 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
   }
 
   return {
-    async withConnection(work, use = 'any') {
+    /** Runs an operation, `rows` for one that only looks up a row, on a connection that it has to itself. */
+    async withConnection<T>(
+      work: (connection: PooledConnection) => Promise<T>,
+      use: 'any' | 'rows' = 'any',
+    ): Promise<T> {
       const deadline = performance.now() + timeoutMs
       const client = await connect(use === 'rows' ? rows : common)
       // A query that times out costs its connection, and connections are scarce already when one was so long in coming.
@@ -118,7 +114,7 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
       }
     },
 
-    get load() {
+    get load(): PoolLoad {
       return {
         open: sumOver(pools, (pool) => pool.totalCount),
         idle: sumOver(pools, (pool) => pool.idleCount),
@@ -126,7 +122,7 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
       }
     },
 
-    async close() {
+    async close(): Promise<void> {
       availability.stop()
       await withTimeout(CLOSE_TIMEOUT_MS, Promise.all(pools.map((pool) => pool.end())), undefined)
     },

@@ -31,22 +31,12 @@ interface CheckpointsDeps {
   onFailure: (error: Error) => void
 }
 
-interface Checkpoints {
-  /**
-   * Starts a checkpoint if the log has become long. Call it after each commit, before the next transaction begins. It
-   * never throws: what was committed must not be repeated.
-   */
-  afterCommit(): void
-  /** Resolves when no checkpoint runs and the thread has closed the file. */
-  stop(): Promise<void>
-}
-
 /**
  * Moves the log into the database file on another thread, because a checkpoint syncs, and a sync on the main thread
  * stops every request. Most pages move while commits go on (`PASSIVE`). Then commits wait until the few remaining pages
  * are moved (`RESTART`), while reads go on, so that the next commit writes the log from its start and it never grows.
  */
-export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
+export const createCheckpoints = (deps: CheckpointsDeps) => {
   const { file, connection, sideThread, disk, files, writeMutex, onFailure } = deps
   // NOOP does not checkpoint: it tells how long the log is.
   const measureLog = connection.prepare('PRAGMA wal_checkpoint(NOOP)')
@@ -100,7 +90,11 @@ export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
   }
 
   return {
-    afterCommit() {
+    /**
+     * Starts a checkpoint if the log has become long. Call it after each commit, before the next transaction begins. It
+     * never throws: what was committed must not be repeated.
+     */
+    afterCommit(): void {
       commits += 1
       if (running || commits % COMMITS_BETWEEN_MEASUREMENTS !== 0) return
       try {
@@ -113,7 +107,8 @@ export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
         running = undefined
       })
     },
-    async stop() {
+    /** Resolves when no checkpoint runs and the thread has closed the file. */
+    async stop(): Promise<void> {
       await running
       if (hasRun) await sideThread.run(TASK, { file, mode: 'CLOSE' })
     },

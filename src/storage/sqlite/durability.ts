@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
-import { createDiskWatch, type DiskWatch } from './disk-watch.ts'
-import { createGroupCommit, type GroupCommit } from './group-commit.ts'
-import { createOpenFiles, type OpenFiles } from './open-files.ts'
+import { createDiskWatch } from './disk-watch.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { createOpenFiles } from './open-files.ts'
 
 /** The disk may take so long to answer, unless the settings say otherwise. */
 const DISK_TIMEOUT_MS = 3000
@@ -22,20 +22,8 @@ interface DurabilityDeps extends DiskOptions {
   onFailure: (error: Error) => void
 }
 
-interface Durability {
-  disk: DiskWatch
-  files: OpenFiles
-  groupCommit: GroupCommit
-  /**
-   * Resolves to true if the log is on disk. If not, the connection must not be closed, since SQLite would move the log
-   * into the database file: the log may be incomplete, a stalled disk would hold up the end of the process, and files
-   * that were replaced belong to another database.
-   */
-  close(): Promise<boolean>
-}
-
 /** Brings the log of a database to disk, and copes with a disk that does not take it. */
-export const createDurability = (deps: DurabilityDeps): Durability => {
+export const createDurability = (deps: DurabilityDeps) => {
   const { file, path, diskTimeoutMs = DISK_TIMEOUT_MS, onFailure, onChange = () => {}, onLostSync = () => {} } = deps
   const fileDescriptor = openSync(`${path}-wal`, 'r+')
   const disk = createDiskWatch({ timeoutMs: diskTimeoutMs, onChange })
@@ -45,7 +33,12 @@ export const createDurability = (deps: DurabilityDeps): Durability => {
     disk,
     files,
     groupCommit,
-    async close() {
+    /**
+     * Resolves to true if the log is on disk. If not, the connection must not be closed, since SQLite would move the
+     * log into the database file: the log may be incomplete, a stalled disk would hold up the end of the process, and
+     * files that were replaced belong to another database.
+     */
+    async close(): Promise<boolean> {
       await groupCommit.settle()
       const isInPlace = files.close()
       const isOnDisk = isInPlace && !groupCommit.hasLostSync && !disk.isStalled

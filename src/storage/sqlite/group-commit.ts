@@ -9,7 +9,6 @@ interface Waiter {
 }
 
 interface GroupCommitDeps {
-  /** This is the descriptor of the log. */
   fileDescriptor: number
   files: OpenFiles
   disk: DiskWatch

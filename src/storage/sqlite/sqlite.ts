@@ -20,9 +20,7 @@ const LOCK_TIMEOUT_MS = 2000
 
 interface SqliteOptions extends DiskOptions {
   file: string
-  /** It runs checkpoints. */
   sideThread?: SideThread | undefined
-  /** It is called when background work fails. */
   onFailure: (error: Error) => void
 }
 

@@ -114,6 +114,7 @@ const happened: Record<string, string | ((facts: Facts) => string)> = {
   'email.changed': 'Email address changed',
   'email.change_undone': 'The change of the email address was undone',
   'username.changed': 'Username changed',
+  'name.changed': 'Name changed',
   'identity.linked': (facts) => `${provider(facts)} connected`,
   'identity.unlinked': (facts) => `${provider(facts)} disconnected`,
   'identity.taken_over': 'You showed that the email address is yours, and got the account',

@@ -7,10 +7,10 @@ import { markAskingBrowser } from '../sign-in/asking-browser.ts'
 
 /** Handles the email on the account page, and the form that asks for another one. */
 export const createAccountEmail = (
-  deps: Pick<Services, 'cookieWriter' | 'emailDomains' | 'mail' | 'recovery' | 'sessions'>,
+  deps: Pick<Services, 'cookieWriter' | 'emailDomains' | 'mail' | 'links' | 'sessions'>,
 ) => {
-  const { mail, recovery, sessions, emailDomains } = deps
-  const requests = recovery.emailChangeRequests
+  const { mail, links, sessions, emailDomains } = deps
+  const requests = links.emailChanges
 
   return {
     async forAccountPage(session: AuthenticatedSession): Promise<Pick<AccountView, 'email' | 'newEmail'>> {
@@ -18,7 +18,7 @@ export const createAccountEmail = (
         isVerified: session.emailVerified,
         requested: await requests.findRequested(session.userId),
         mailIsOn: mail.isOn,
-        canConfirm: mail.isOn && recovery.verification.mode !== 'off' && !session.emailVerified,
+        canConfirm: mail.isOn && links.verification.mode !== 'off' && !session.emailVerified,
         isRecentlyAuthenticated: await sessions.isRecentlyAuthenticated(session),
       }
       return { email, newEmail: { value: '' } }

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { chosenPassword, chosenUsername, csrfInput, field, ownerInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
+import { type NameView, nameField, nameTexts } from '../site/person-name.ts'
 import { texts } from '../site/texts.ts'
 import type { AccountView, Focus } from './account-view.ts'
 
@@ -18,6 +19,13 @@ ${chosenUsername({
   focused: focus === 'username',
 })}
 <button class="second">${texts.changeUsernameButton}</button>
+</form>`
+
+export const nameForm = (csrfToken: string, name: NameView, focus: Focus): HtmlFragment =>
+  html`<form method="post" action="/auth/account/name" novalidate>
+${csrfInput(csrfToken)}
+${nameField(name, focus === 'name')}
+<button class="second">${nameTexts.button}</button>
 </form>`
 
 const newPasswordField = ({ password }: AccountView, focus: Focus, { passwordMinLength }: Layout): HtmlFragment =>

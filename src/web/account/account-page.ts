@@ -4,12 +4,13 @@ import { forgotLink } from '../site/forgot-link.ts'
 import { csrfInput, formProblem, notice } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyTexts } from '../site/passkey-texts.ts'
+import { nameTexts } from '../site/person-name.ts'
 import { secondFactorTexts } from '../site/second-factor-texts.ts'
 import { texts } from '../site/texts.ts'
 import { dayOf } from '../site/time-text.ts'
 import { activitySection } from './account-activity.ts'
 import { accountEmail } from './email-section.ts'
-import { deletionForm, firstPasswordForm, passwordForm, usernameForm } from './account-forms.ts'
+import { deletionForm, firstPasswordForm, nameForm, passwordForm, usernameForm } from './account-forms.ts'
 import { passkeyOffer, passkeysSection } from './account-passkeys.ts'
 import { type Section, contents, section } from './account-section.ts'
 import { accountSecondFactor, confirmLink, sessionsSection, signInSection } from './account-sign-in.ts'
@@ -41,6 +42,14 @@ const usernameSection = ({ csrfToken, username }: AccountView, focus: Focus): Se
     title: texts.username,
     about: texts.usernameAbout,
     body: usernameForm(csrfToken, username, focus),
+  }
+
+const nameSection = ({ csrfToken, name }: AccountView, focus: Focus): Section | undefined =>
+  name && {
+    id: 'name-section',
+    title: nameTexts.label,
+    about: name.isRequired && name.value === '' ? nameTexts.missing : nameTexts.about,
+    body: nameForm(csrfToken, name, focus),
   }
 
 const waysInSection = (view: AccountView, passwordIconUrl: string): Section | undefined =>
@@ -102,6 +111,7 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIco
   return [
     isFirst && waysIn,
     emailSection(view, focus, layout),
+    nameSection(view, focus),
     usernameSection(view, focus),
     !isFirst && waysIn,
     passkeySection(view),

@@ -2,6 +2,7 @@ import type { SignInView } from '../sign-in/ways-in.ts'
 import type { AccountDone } from '../site/account-done.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
 import type { PasskeyView } from '../site/passkey-button.ts'
+import type { NameView } from '../site/person-name.ts'
 import type { ActivityView } from './account-activity.ts'
 
 export interface PasskeysView {
@@ -72,6 +73,8 @@ export interface AccountView extends FormView, AccountEmailView {
    * usernames.
    */
   username?: { value: string; error?: FieldProblem | undefined } | undefined
+  /** It is undefined if there are no names. */
+  name?: NameView | undefined
   /** It is undefined if the service accepts no passwords. */
   password?:
     | { errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined } }
@@ -93,14 +96,23 @@ export interface AccountView extends FormView, AccountEmailView {
 }
 
 /** This is the field that is wrong. */
-export type Focus = 'email' | 'username' | 'current_password' | 'new_password' | 'password' | 'name' | undefined
+export type Focus =
+  | 'email'
+  | 'username'
+  | 'current_password'
+  | 'new_password'
+  | 'password'
+  | 'name'
+  | 'passkey_name'
+  | undefined
 
 /** Finds the first field that is wrong. */
-export const focusOf = ({ newEmail, username, password, refusedPasskeyName, deletion }: AccountView): Focus => {
+export const focusOf = ({ newEmail, username, name, password, refusedPasskeyName, deletion }: AccountView): Focus => {
   if (newEmail.error) return 'email'
+  if (name?.problem) return 'name'
   if (username?.error) return 'username'
   if (password?.errors.current_password) return 'current_password'
   if (password?.errors.new_password) return 'new_password'
-  if (refusedPasskeyName?.problem) return 'name'
+  if (refusedPasskeyName?.problem) return 'passkey_name'
   return deletion.error ? 'password' : undefined
 }

@@ -20,6 +20,7 @@ import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
+import { nameView, requireTypedName } from '../site/person-name.ts'
 
 const SHOWN_SESSIONS = 100
 
@@ -40,14 +41,15 @@ export const createAccount = (
       | 'layout'
       | 'iconOf'
       | 'passwordIcon'
-      | 'recovery'
+      | 'links'
       | 'secondFactors'
       | 'signup'
+      | 'names'
       | 'usernames'
       | 'users'
     >,
 ) => {
-  const { users, sessions, oauth, layout, clock, usernames, passwords, mail } = deps
+  const { users, sessions, oauth, layout, clock, names, usernames, passwords, mail } = deps
   const accountPage = createAccountPage(layout, deps.passwordIcon)
   const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)
@@ -65,6 +67,7 @@ export const createAccount = (
     ...(await listSessions(session)),
     ...(await accountEmail.forAccountPage(session)),
     username: usernames ? { value: session.username } : undefined,
+    name: nameView(names, session.name),
     password: passwords ? { errors: {} } : undefined,
     deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
     signIn: await signInMethods.forAccountPage(session),
@@ -144,6 +147,15 @@ export const createAccount = (
       }),
     ),
 
+    name: form(
+      (context, session, attempt) =>
+        attempt({}, async () => {
+          await users.changeName(session.userId, requireTypedName(context, names), session.sessionId, context)
+          return done(context, session, 'name')
+        }),
+      (context, { errors }) => ({ name: nameView(names, context.form.get('name'), errors.name) }),
+    ),
+
     password: form(
       (context, session, attempt) => attempt({}, (facts) => changePassword(context, session, facts)),
       (_context, { errors }) => ({ password: { errors } }),
@@ -195,7 +207,7 @@ export const createAccount = (
      * Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same.
      */
     verification: form((context, session, attempt) => {
-      const { verification } = deps.recovery
+      const { verification } = deps.links
       if (verification.mode === 'off')
         throw new AppError('not_found', 'No messages are sent here that confirm an email address.')
       return attempt({ sessionId: undefined }, async () => {
@@ -223,6 +235,7 @@ const sectionOfForm = ({ target }: RequestContext): AccountView['at'] =>
 
 const FORM_SECTIONS: Readonly<Record<string, SectionId>> = {
   email: 'email-section',
+  name: 'name-section',
   username: 'username-section',
   password: 'change-password',
   sessions: 'sessions',

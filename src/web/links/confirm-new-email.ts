@@ -18,9 +18,9 @@ import { findSessionsBeside, type LinkHandlers, type NamedLink } from '../sign-i
  * no password.
  */
 export const createConfirmNewEmail = (
-  deps: Pick<ScreenServices, 'accountLog' | 'limits' | 'layout' | 'passwords' | 'recovery' | 'sessions' | 'users'>,
+  deps: Pick<ScreenServices, 'accountLog' | 'limits' | 'layout' | 'passwords' | 'links' | 'sessions' | 'users'>,
 ): LinkHandlers => {
-  const { recovery, layout, accountLog, users } = deps
+  const { links, layout, accountLog, users } = deps
   const newEmailPage = createNewEmailPage(layout)
   const newEmailTakenPage = createNewEmailTakenPage(layout)
   const newEmailConfirmedPage = createNewEmailConfirmedPage(layout)
@@ -35,7 +35,7 @@ export const createConfirmNewEmail = (
     newEmailPage({
       csrfToken: context.csrfToken,
       token,
-      ...(await recovery.emailChanges.describe(link)),
+      ...(await links.emailChanges.describe(link)),
       missing: await findMissing(context, link),
       errors: {},
       ...refusal,
@@ -61,7 +61,7 @@ export const createConfirmNewEmail = (
     /** This signs nobody in: a password alone is not enough for every account. */
     async act(context, named, attempt) {
       const { link } = named
-      const addresses = await recovery.emailChanges.describe(link)
+      const addresses = await links.emailChanges.describe(link)
       const missing = await findMissing(context, link)
       if (missing === 'login') return page(403, await render(context, named))
       const about = {
@@ -72,7 +72,7 @@ export const createConfirmNewEmail = (
           reason === 'email_taken' ? page(409, newEmailTakenPage(addresses)) : undefined,
       } as const
       return attempt(about, async () => {
-        await recovery.emailChanges.confirm(link, context)
+        await links.emailChanges.confirm(link, context)
         return page(200, newEmailConfirmedPage(addresses.newEmail))
       })
     },

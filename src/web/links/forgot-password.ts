@@ -19,9 +19,9 @@ import { markAskingBrowser } from '../sign-in/asking-browser.ts'
  * 404.
  */
 export const createForgotPassword = (
-  deps: Pick<ScreenServices, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'mail' | 'layout' | 'recovery'>,
+  deps: Pick<ScreenServices, 'baseUrl' | 'cookieWriter' | 'homeUrl' | 'mail' | 'layout' | 'links'>,
 ) => {
-  const { recovery, mail, layout } = deps
+  const { links, mail, layout } = deps
   const forgotWithoutMailPage = createForgotWithoutMailPage(layout)
   const forgotPasswordPage = createForgotPasswordPage(layout)
   const linkSentPage = createLinkSentPage(layout)
@@ -54,7 +54,7 @@ export const createForgotPassword = (
       return attempt({ email: entered, check: () => requireEmail(entered) }, async (_facts, email) => {
         const { network, device } = context
         const browser = markAskingBrowser(deps, context)
-        await recovery.reset.ask({ email, returnTo, browser, userAgent: device.userAgent, network })
+        await links.reset.ask({ email, returnTo, browser, userAgent: device.userAgent, network })
         return page(200, linkSentPage())
       })
     },

@@ -4,6 +4,7 @@ import { chosenPassword, chosenUsername, csrfInput, ownerInput, tokenInput } fro
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { passkeyTexts } from '../site/passkey-texts.ts'
+import { type NameView, nameField } from '../site/person-name.ts'
 import { entryInputs, orLine, providerButtons } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 import { texts } from '../site/texts.ts'
@@ -19,10 +20,12 @@ export interface InvitationView extends FormView {
    * asks for none.
    */
   username: string | undefined
+  /** It is undefined if there are no names. */
+  name?: NameView | undefined
   /** This tells whether there is a form with a password, and not the providers alone. */
   byPassword: boolean
   providers: readonly ProviderView[]
-  errors: { password?: FieldProblem | undefined; username?: FieldProblem | undefined }
+  errors: { [Name in 'password' | 'username' | 'name']?: FieldProblem | undefined }
 }
 
 const usernameField = (username: string, { errors }: InvitationView): HtmlFragment => html`
@@ -30,12 +33,12 @@ ${chosenUsername({
   value: username,
   hint: invitationTexts.usernameHint,
   problem: errors.username,
-  focused: !errors.password && Boolean(errors.username),
+  focused: !errors.password && !errors.name && Boolean(errors.username),
 })}`
 
 // The email is the "username" that a password manager must save, and is right before the password.
 const passwordForm = (view: InvitationView, { passwordMinLength }: Layout): HtmlFragment => {
-  const { csrfToken, token, email, username, errors } = view
+  const { csrfToken, token, email, username, name, errors } = view
   return html`<form method="post" action="/auth/invite" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${ownerInput(email)}
@@ -44,7 +47,11 @@ ${chosenPassword({
   problem: errors.password,
   focused: Boolean(errors.password),
   minLength: passwordMinLength,
-})}${username !== undefined && usernameField(username, view)}
+})}${
+  name &&
+  html`
+${nameField({ ...name, problem: errors.name }, !errors.password && Boolean(errors.name))}`
+}${username !== undefined && usernameField(username, view)}
 <button class="first">${invitationTexts.button}</button>
 </form>
 `
@@ -85,7 +92,7 @@ export const createInvitationPage =
   (layout: Layout) =>
   (view: InvitationView): string => {
     const { email, otherEmail, byPassword, problem, errors } = view
-    const wrongField = errors.password ?? errors.username
+    const wrongField = errors.password ?? errors.name ?? errors.username
     return layout.panel({
       title: invitationTexts.title(layout.appName),
       wrong: Boolean(problem ?? wrongField),

@@ -7,16 +7,19 @@ import type { HttpResponse } from '../../http/response.ts'
 import type { Refusal } from '../../http/route.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { findBrowserSessions } from '../sign-in/start-session.ts'
-import { returnToOf } from '../sign-in/asking-browser.ts'
+import { returnToOfEntry } from '../sign-in/asking-browser.ts'
+import { nameView, typedName } from '../site/person-name.ts'
 import { createLinkForm, type NamedLink } from '../sign-in/link-token.ts'
 
 /** Handles `GET` and `POST /auth/invite`: they lead into an account that an operator has made (CONTRACT.md 4.10). */
-export const createInvitation = (deps: SignInServices & Pick<Services, 'passwords' | 'providers' | 'usernames'>) => {
-  const { recovery, layout, providers, usernames, passwords } = deps
+export const createInvitation = (
+  deps: SignInServices & Pick<Services, 'passwords' | 'providers' | 'names' | 'usernames'>,
+) => {
+  const { links, layout, providers, names, usernames, passwords } = deps
   const invitationPage = createInvitationPage(layout)
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
-    const { email, username } = await recovery.entry.requireAccount(link)
+    const { email, username, name } = await links.entry.requireAccount(link)
     const [session] = await findBrowserSessions(deps, context)
     return invitationPage({
       csrfToken: context.csrfToken,
@@ -24,6 +27,7 @@ export const createInvitation = (deps: SignInServices & Pick<Services, 'password
       email,
       otherEmail: session?.email,
       username: usernames ? (context.form.get('username') ?? username) : undefined,
+      name: nameView(names, context.form.get('name') ?? name),
       byPassword: passwords,
       providers,
       ...refusal,
@@ -33,10 +37,10 @@ export const createInvitation = (deps: SignInServices & Pick<Services, 'password
   const start = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
     const username = usernames ? context.form.get('username') : undefined
-    const chosen = { password, username }
+    const chosen = { password, username, name: typedName(context, names) }
     const entry = { link, chosen, isOwnSession: false, factor: undefined, caller: context }
-    const { grant, apply: also } = await recovery.entry.check(entry)
-    const returnTo = returnToOf(deps, context, link)
+    const { grant, apply: also } = await links.entry.check(entry)
+    const returnTo = await returnToOfEntry(deps, context, link)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
     // The account was deleted after the link was read.

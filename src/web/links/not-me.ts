@@ -15,13 +15,13 @@ import { beforeWaysIn } from '../sign-in/ways-in.ts'
  * the account has a password, the form takes a new one.
  */
 export const createNotMeLink = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'users'>) => {
-  const { recovery, layout, users, passwords, homeUrl } = deps
+  const { links, layout, users, passwords, homeUrl } = deps
   const notMePage = createNotMePage(layout)
   const askedFactor = createAskedFactor(deps)
 
   const describe = async (link: Link) => {
-    const { id, email } = await recovery.notMe.requireAccount(link)
-    return { email, ...(await recovery.notMe.findForm(link, passwords && (await users.hasPassword(id)))) }
+    const { id, email } = await links.notMe.requireAccount(link)
+    return { email, ...(await links.notMe.findForm(link, passwords && (await users.hasPassword(id)))) }
   }
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
@@ -43,10 +43,9 @@ export const createNotMeLink = (deps: SignInServices & Pick<Services, 'passkeys'
   const confirm = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
     const { asked, setsPassword } = await describe(link)
     const factor = await askedFactor.prove(context, asked)
-    if (!setsPassword)
-      return redirect(`/auth/password/reset?token=${await recovery.notMe.confirm(link, factor, context)}`)
+    if (!setsPassword) return redirect(`/auth/password/reset?token=${await links.notMe.confirm(link, factor, context)}`)
     const password = context.form.get('password') ?? ''
-    const { grant, apply: also } = await recovery.notMe.check({ link, password, factor }, context)
+    const { grant, apply: also } = await links.notMe.check({ link, password, factor }, context)
     const returnTo = () => beforeWaysIn(deps, grant.userId, homeUrl)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)

@@ -7,18 +7,18 @@ import type { HttpResponse } from '../../http/response.ts'
 import type { Refusal } from '../../http/route.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
-import { returnToOf } from '../sign-in/asking-browser.ts'
+import { returnToOfEntry } from '../sign-in/asking-browser.ts'
 import { createLinkForm, findSessionsBeside, type NamedLink } from '../sign-in/link-token.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
 /** Handles `GET` and `POST /auth/password/reset`: they set a new password by a link (CONTRACT.md 4.2). */
 export const createResetPassword = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
-  const { recovery, layout, passwords, providers } = deps
+  const { links, layout, passwords, providers } = deps
   const resetPasswordPage = createResetPasswordPage(layout)
   const askedFactor = createAskedFactor(deps)
 
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal: Refusal): Promise<string> => {
-    const { email } = await recovery.entry.requireAccount(link)
+    const { email } = await links.entry.requireAccount(link)
     const { isOwn: isOwnSession, others } = await findSessionsBeside(deps, context, link)
     return resetPasswordPage({
       csrfToken: context.csrfToken,
@@ -26,7 +26,7 @@ export const createResetPassword = (deps: SignInServices & Pick<Services, 'passk
       email,
       otherEmail: others[0]?.email,
       providers: passwords ? undefined : providers,
-      factor: await askedFactor.describe(await recovery.entry.findAsked({ link, isOwnSession })),
+      factor: await askedFactor.describe(await links.entry.findAsked({ link, isOwnSession })),
       ...refusal,
     })
   }
@@ -34,11 +34,12 @@ export const createResetPassword = (deps: SignInServices & Pick<Services, 'passk
   const reset = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
     const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
-    const asked = await recovery.entry.findAsked({ link, isOwnSession })
+    const asked = await links.entry.findAsked({ link, isOwnSession })
     const factor = await askedFactor.prove(context, asked)
     const entry = { link, chosen: { password }, isOwnSession, factor, caller: context }
-    const { grant, apply: also } = await recovery.entry.check(entry)
-    const returnTo = () => beforeWaysIn(deps, grant.userId, returnToOf(deps, context, link))
+    const { grant, apply: also } = await links.entry.check(entry)
+    const target = await returnToOfEntry(deps, context, link)
+    const returnTo = () => beforeWaysIn(deps, grant.userId, target)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)
     // The account was disabled, or has got another address, after the link was read.

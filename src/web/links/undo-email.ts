@@ -12,7 +12,7 @@ import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
 /** Handles `GET` and `POST /auth/email/undo`: they put back the address that an account had (CONTRACT.md 4.2). */
 export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
-  const { recovery, layout, passwords, providers, homeUrl } = deps
+  const { links, layout, passwords, providers, homeUrl } = deps
   const undoEmailPage = createUndoEmailPage(layout)
   const undoWaitsPage = createUndoWaitsPage(layout)
   const askedFactor = createAskedFactor(deps)
@@ -26,16 +26,16 @@ export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys'
       newEmail: link.details.newEmail ?? '',
       otherEmail: others[0]?.email,
       providers: passwords ? undefined : providers,
-      factor: await askedFactor.describe(await recovery.entry.findAsked({ link, isOwnSession: false })),
+      factor: await askedFactor.describe(await links.entry.findAsked({ link, isOwnSession: false })),
       ...refusal,
     })
   }
 
   const undo = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
-    const factor = await askedFactor.prove(context, await recovery.entry.findAsked({ link, isOwnSession: false }))
+    const factor = await askedFactor.prove(context, await links.entry.findAsked({ link, isOwnSession: false }))
     const entry = { link, chosen: { password }, isOwnSession: false, factor, caller: context }
-    const { grant, apply: also } = await recovery.entry.check(entry)
+    const { grant, apply: also } = await links.entry.check(entry)
     const returnTo = () => beforeWaysIn(deps, grant.userId, homeUrl)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     // The account may have been disabled since the form was sent: nothing has changed then.
@@ -46,7 +46,7 @@ export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys'
   const waiting = ({ details, expiresAtMs }: Link): HttpResponse =>
     page(403, undoWaitsPage({ email: details.email ?? '', expiresAtMs }))
 
-  const waitInstead = async ({ link }: NamedLink) => ((await recovery.entry.waits(link)) ? waiting(link) : undefined)
+  const waitInstead = async ({ link }: NamedLink) => ((await links.entry.waits(link)) ? waiting(link) : undefined)
 
   return createLinkForm(deps, ['undo'], { render, act: undo, instead: waitInstead })
 }

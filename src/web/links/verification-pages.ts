@@ -4,6 +4,7 @@ import { chosenPassword, chosenUsername, csrfInput, field, ownerInput, tokenInpu
 import type { Layout } from '../site/layout.ts'
 import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { entryHref } from '../site/providers.ts'
+import { type NameView, nameField } from '../site/person-name.ts'
 import { texts } from '../site/texts.ts'
 import { verificationTexts as own } from './verification-texts.ts'
 
@@ -139,16 +140,17 @@ export const createConfirmSignupPage =
   (view: ConfirmSignupView): string =>
     layout.panel({
       title: own.finish,
-      sign: view.choosesPassword || view.username !== undefined ? undefined : 'mail',
-      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.username),
+      sign: view.choosesPassword || view.username !== undefined || view.name !== undefined ? undefined : 'mail',
+      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.name ?? view.errors.username),
       problem: view.problem,
-      focusesProblem: !view.errors.password && !view.errors.username,
+      focusesProblem: !view.errors.password && !view.errors.name && !view.errors.username,
       body: html`<p>${own.finishAbout} <b>${view.email}</b>.${view.choosesPassword && html` ${own.finishChoose}`}</p>
 ${leaves(view)}
 <form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 ${ownerInput(view.email)}
 ${view.choosesPassword && newPasswordField('password', view.errors.password, layout)}
+${view.name && nameField({ ...view.name, problem: view.errors.name }, Boolean(view.errors.name) && !view.errors.password)}
 ${view.username !== undefined && usernameField(view.username, view)}
 <button class="first">${own.finishButton}</button>
 </form>`,
@@ -160,7 +162,7 @@ const usernameField = (value: string, { errors }: ConfirmSignupView): HtmlFragme
     hint: texts.usernameHint,
     optional: true,
     problem: errors.username,
-    focused: Boolean(errors.username) && !errors.password,
+    focused: Boolean(errors.username) && !errors.password && !errors.name,
   })
 
 interface LinkView {
@@ -188,5 +190,6 @@ export interface ConfirmSignupView extends LinkView, FormView {
   choosesPassword: boolean
   /** This is the content of the field; it is undefined if there is no field. */
   username: string | undefined
-  errors: { password?: FieldProblem | undefined; username?: FieldProblem | undefined }
+  name?: NameView | undefined
+  errors: { [Name in 'password' | 'username' | 'name']?: FieldProblem | undefined }
 }

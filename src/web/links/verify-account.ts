@@ -22,11 +22,11 @@ import type { LinkHandlers, NamedLink } from '../sign-in/link-token.ts'
 export const createVerifyAccount = (
   deps: SignInServices & Pick<Services, 'accountLog' | 'passwords' | 'users'>,
 ): LinkHandlers => {
-  const { recovery, users, layout, accountLog, passwords } = deps
+  const { links, users, layout, accountLog, passwords } = deps
   const confirmEmailPage = createConfirmEmailPage(layout)
   const proveAccountPage = createProveAccountPage(layout)
   const emailConfirmedPage = createEmailConfirmedPage(layout)
-  const { verification } = recovery
+  const { verification } = links
 
   /** This renews no session: a `GET` changes nothing. */
   const findSessions = async (context: RequestContext, { userId }: Link) => {

@@ -17,7 +17,7 @@ interface VerifyEmail extends FormModule {
  * purpose of the link decides what follows.
  */
 export const createVerifyEmail = (
-  deps: SignInServices & Pick<Services, 'accountLog' | 'passwords' | 'usernames' | 'users'>,
+  deps: SignInServices & Pick<Services, 'accountLog' | 'passwords' | 'names' | 'usernames' | 'users'>,
 ): VerifyEmail => {
   const handlers: Record<'verify' | 'signup' | 'new_email', LinkHandlers> = {
     verify: createVerifyAccount(deps),

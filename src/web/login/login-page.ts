@@ -7,6 +7,7 @@ import {
   csrfInput,
   field,
   fieldBeside,
+  lastUsedMark,
   notice,
   returnToInput,
 } from '../site/form.ts'
@@ -23,6 +24,9 @@ export interface LoginView extends EntryView {
   notice?: 'deleted' | 'signed_out' | 'sign_in_ended' | 'check_mail' | undefined
   signupOpen: boolean
 }
+
+/** Users log in with the email, or with the email or the username. */
+type LoginWith = 'email' | 'both'
 
 type Focus = 'email' | 'password' | 'problem' | 'notice'
 
@@ -44,15 +48,22 @@ const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
   return email === '' ? 'email' : 'password'
 }
 
+interface Ways {
+  passkeys: boolean
+  loginWith: LoginWith
+}
+
 type Fields = Pick<LoginView, 'email' | 'errors' | 'problem'>
 
 /** Makes the fields; the link to a forgotten password stands beside the label of the second. */
-const fieldsOf = (view: Fields, focus: Focus, passkeys: boolean): FieldBeside => {
+const fieldsOf = (view: Fields, focus: Focus, { passkeys, loginWith }: Ways): FieldBeside => {
   const describedBy = view.problem?.kind === 'credentials_wrong' ? FORM_PROBLEM_ID : undefined
   const email = field({
     name: 'email',
-    label: texts.email,
-    type: 'email',
+    // A browser refuses a username in a field of the type `email`.
+    ...(loginWith === 'both'
+      ? { label: texts.emailOrUsername, type: 'text', inputMode: 'email' }
+      : { label: texts.email, type: 'email' }),
     autocomplete: passkeys ? 'username webauthn' : 'username',
     value: view.email,
     problem: view.errors.email,
@@ -76,12 +87,13 @@ const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>)
   html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
 /** The passkey is the first way if there is no password. */
-const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView): HtmlFragment =>
+const passkeyWay = ({ csrfToken, returnTo, passwords, providers, lastWay }: LoginView): HtmlFragment =>
   passkeyButton({
     kind: 'log-in',
     csrfToken,
     url: `/auth/passkeys/login${returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo.toWellFormed())}`}`,
     isMain: !passwords,
+    isLastUsed: lastWay === 'passkey',
     hasOthers: passwords || providers.length > 0,
     before: passwords && providers.length === 0 && orLine(),
   })
@@ -95,10 +107,11 @@ const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo ===
 /**
  * Creates the login page. Most visitors have entered nothing yet: their page is rendered once, except for the token.
  */
-export const createLoginPage = (layout: Layout) => {
+export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
   const { passkeys } = layout
+  const ways = { passkeys, loginWith }
   const frame = layout.frame({ title: texts.logIn, passkeys })
-  const emptyFields = fieldsOf({ email: '', errors: {} }, 'email', passkeys)
+  const emptyFields = fieldsOf({ email: '', errors: {} }, 'email', ways)
   const forgotAlone = forgotBeside(layout, { email: '' })
   const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
   const byOtherWays = (view: LoginView): string =>
@@ -122,7 +135,7 @@ ${forgotLink(layout, view)}`,
   return (view: LoginView): string => {
     if (!view.passwords) return byOtherWays(view)
     const focus = focusOf(view)
-    const fields = focus === 'email' && isEmpty(view) ? emptyFields : fieldsOf(view, focus, passkeys)
+    const fields = focus === 'email' && isEmpty(view) ? emptyFields : fieldsOf(view, focus, ways)
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
       problem: view.problem,
@@ -132,7 +145,7 @@ ${forgotLink(layout, view)}`,
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${fields(forgotOf(view))}
-<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}</button>
+<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}${view.lastWay === 'password' && html` ${lastUsedMark}`}</button>
 </form>
 ${forgotBelow(layout, view)}
 ${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}`,

@@ -1,6 +1,7 @@
 import { createLoginPage, type LoginView } from './login-page.ts'
 import type { OfferedWays, Services } from '../../http/services.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
+import { readUsername } from '../../accounts/fields.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -28,14 +29,16 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 export const createLogin = (
   deps: SignInServices &
     OfferedWays &
-    Pick<Services, 'baseUrl' | 'findCurrentSession' | 'log' | 'signup' | 'users'> & {
+    Pick<Services, 'baseUrl' | 'findCurrentSession' | 'log' | 'loginWith' | 'pseudonymOf' | 'signup' | 'users'> & {
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, layout, passwords, providers } = deps
-  const loginPage = createLoginPage(layout)
+  const { redirectSignedIn, users, layout, passwords, passkeys, providers, loginWith, pseudonymOf } = deps
+  const loginPage = createLoginPage(layout, loginWith)
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
+  const own = [...(passwords ? ['password'] : []), ...(passkeys.isOn ? ['passkey'] : [])]
+  const ways = [...own, ...providers.map(({ name }) => name)]
 
   const view = (context: RequestContext, returnTo: string, email: string): LoginView => ({
     csrfToken: context.csrfToken,
@@ -46,17 +49,29 @@ export const createLogin = (
     passwords,
     signupOpen,
     providers,
+    lastWay: ways.length > 1 ? ways.find((way) => way === context.cookies.single.lastWay) : undefined,
   })
 
+  /**
+   * Finds the email of what was typed in its place, which is a username if it has no `@`. An address that nobody has
+   * stands for a username that nobody has: an unknown name then counts, takes time and is recorded as an unknown email.
+   */
+  const findEmail = async (typed: string): Promise<string> => {
+    const username = loginWith === 'both' ? readUsername(typed.trim()) : undefined
+    if (username === undefined) return typed
+    const nobody = `${pseudonymOf(username)}@username.invalid`
+    return (await users.findEmailOf(username)) ?? nobody
+  }
+
   const checkPassword = async (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> => {
-    const result = await users.authenticate(form.email, form.password, context)
+    const result = await users.authenticate(facts.email ?? '', form.password, context)
     if ('refusal' in result) {
       Object.assign(facts, { userId: result.userId, reason: result.refusal })
-      throw wrongCredentials()
+      throw wrongCredentials(loginWith)
     }
     const signIn = { way: 'password', grant: result, returnTo: form.returnTo, facts, provesEmail: true } as const
     const response = await completeSignIn(deps, context, signIn)
-    if (!response) throw wrongCredentials()
+    if (!response) throw wrongCredentials(loginWith)
     return response
   }
 
@@ -77,9 +92,12 @@ export const createLogin = (
       const returnTo = requestedReturnTo(context, deps)
       const email = context.form.get('email') ?? ''
       const form = { email, password: context.form.get('password') ?? '', returnTo }
-      return attempt({ method: 'password', email, loginOf: email, check: () => requireFilled(form) }, (facts) =>
-        checkPassword(context, form, facts),
-      )
+      const about = {
+        method: 'password',
+        check: () => requireFilled(form, loginWith),
+        findEmail: () => findEmail(email),
+      }
+      return attempt(about, (facts) => checkPassword(context, form, facts))
     },
   }
 }
@@ -90,11 +108,12 @@ interface LoginForm {
   returnTo: string
 }
 
-const requireFilled = ({ email, password }: LoginForm): void => {
+const requireFilled = ({ email, password }: LoginForm, loginWith: Services['loginWith']): void => {
   checkAll({
     email() {
       if (email.trim() !== '') return
-      throw new AppError('unprocessable', 'Enter your email address.', { field: 'email', reason: 'email_missing' })
+      const reason = loginWith === 'both' ? 'email_or_username_missing' : 'email_missing'
+      throw new AppError('unprocessable', 'Enter your email address.', { field: 'email', reason })
     },
     password() {
       if (password !== '') return
@@ -103,5 +122,8 @@ const requireFilled = ({ email, password }: LoginForm): void => {
   })
 }
 
-const wrongCredentials = (): AppError =>
-  new AppError('unauthorized', 'The email address or the password is wrong.', { reason: 'credentials_wrong' })
+const wrongCredentials = (loginWith: Services['loginWith']): AppError =>
+  new AppError('unauthorized', 'The email address or the password is wrong.', {
+    reason: 'credentials_wrong',
+    values: [loginWith],
+  })

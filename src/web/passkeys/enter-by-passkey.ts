@@ -7,7 +7,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import { createAskedFactor } from '../sign-in/asked-factor.ts'
-import { returnToOf } from '../sign-in/asking-browser.ts'
+import { returnToOfEntry } from '../sign-in/asking-browser.ts'
 import { findSessionsBeside } from '../sign-in/link-token.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 import { completeSignIn, type SignInServices } from '../sign-in/complete-sign-in.ts'
@@ -19,7 +19,7 @@ import { added } from './passkey-answer.ts'
  * the account as with a provider, adds the passkey, and starts a session.
  */
 export const createEnterByPasskey = (deps: SignInServices & Pick<Services, 'accountLog' | 'passkeys'>) => {
-  const { recovery, accountLog } = deps
+  const { links, accountLog } = deps
   const askedFactor = createAskedFactor(deps)
 
   const codesPath = (context: RequestContext, userId: string, { recoveryCodes: codes }: AddedPasskey, path: string) =>
@@ -35,7 +35,7 @@ export const createEnterByPasskey = (deps: SignInServices & Pick<Services, 'acco
     const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
     const factor = await askedFactor.prove(
       context,
-      await recovery.entry.findAsked({ link, isOwnSession }),
+      await links.entry.findAsked({ link, isOwnSession }),
       textsOf(context),
     )
     const checked = await check()
@@ -49,9 +49,9 @@ export const createEnterByPasskey = (deps: SignInServices & Pick<Services, 'acco
         stored = await checked.apply(transaction)
       },
     }
-    const { grant, apply: also } = await recovery.entry.check({ link, chosen, isOwnSession, factor, caller: context })
+    const { grant, apply: also } = await links.entry.check({ link, chosen, isOwnSession, factor, caller: context })
     const signIn = { way: 'recovery', grant, facts, also, browser: 'silent' } as const
-    const returnTo = returnToOf(deps, context, link)
+    const returnTo = await returnToOfEntry(deps, context, link)
     const response = await completeSignIn(deps, context, {
       ...signIn,
       returnTo: async () => {
@@ -98,14 +98,14 @@ export interface LinkToPasskey {
  * `DeadLinkError`.
  */
 export const findLinkToPasskey = async (
-  { recovery }: Pick<Services, 'recovery'>,
+  { links }: Pick<Services, 'links'>,
   { json: { purpose, token } }: RequestContext,
 ): Promise<LinkToPasskey | undefined> => {
   if (purpose === undefined && token === undefined) return undefined
   if (typeof token !== 'string') throw new AppError('invalid_request', 'token must be text.', { field: 'token' })
-  if (typeof purpose !== 'string' || !isEntryPurpose(purpose) || !recovery.takesConnectable(purpose)) {
+  if (typeof purpose !== 'string' || !isEntryPurpose(purpose) || !links.takesConnectable(purpose)) {
     throw new AppError('invalid_request', 'purpose must be that of a link which adds a passkey.', { field: 'purpose' })
   }
-  const link = await recovery.links.require([purpose], token)
+  const link = await links.issued.require([purpose], token)
   return { purpose, link, userId: link.userId ?? '' }
 }

@@ -18,7 +18,7 @@ import { LOGIN_OPTIONS, LOGIN } from './documentation.ts'
 export const createPasskeyLogin = (
   deps: SessionServices &
     ReturnTargets &
-    Pick<ScreenServices, 'accountLog' | 'findCurrentSession' | 'layout' | 'passkeys' | 'recovery' | 'requestMetrics'>,
+    Pick<ScreenServices, 'accountLog' | 'findCurrentSession' | 'layout' | 'passkeys' | 'links' | 'requestMetrics'>,
 ) => {
   const { passkeys, accountLog, limits, knownBrowsers, findCurrentSession, requestMetrics } = deps
 

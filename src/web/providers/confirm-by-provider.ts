@@ -21,8 +21,7 @@ interface Confirmation {
  * valid.
  */
 export const confirmByProvider = async (
-  deps: SessionServices &
-    Pick<Services, 'homeUrl' | 'pendingSignIns' | 'recovery' | 'requestMetrics' | 'secondFactors'>,
+  deps: SessionServices & Pick<Services, 'homeUrl' | 'pendingSignIns' | 'links' | 'requestMetrics' | 'secondFactors'>,
   context: RequestContext,
   { session, grant, stepUp, facts }: Confirmation,
 ): Promise<HttpResponse | undefined> => {
@@ -54,7 +53,7 @@ interface HalfConfirmation {
  * result is undefined if the grant is no longer valid.
  */
 const askToConfirm = async (
-  deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'pendingSignIns' | 'recovery' | 'requestMetrics'>,
+  deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'pendingSignIns' | 'links' | 'requestMetrics'>,
   context: RequestContext,
   { session, grant, returnTo, facts }: HalfConfirmation,
 ): Promise<HttpResponse | undefined> => {

@@ -4,7 +4,7 @@ import { isEntryPurpose, ENTRY_EVENTS } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
-import { returnToOf } from '../sign-in/asking-browser.ts'
+import { returnToOfEntry } from '../sign-in/asking-browser.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 import { findBrowserSessions, startSession } from '../sign-in/start-session.ts'
 import type { ProviderServices } from './provider-services.ts'
@@ -24,19 +24,19 @@ export const enterByLink = async (
   context: RequestContext,
   { flow: { entry }, profile, facts }: Entry,
 ): Promise<HttpResponse> => {
-  const { oauth, recovery, accountLog, provider } = deps
+  const { oauth, links, accountLog, provider } = deps
   const purpose = entry?.purpose
-  if (!entry || !isEntryPurpose(purpose) || !recovery.takesConnectable(purpose)) throw signInProblem('unreadable')
-  const link = await recovery.links.require([purpose], entry.token)
+  if (!entry || !isEntryPurpose(purpose) || !links.takesConnectable(purpose)) throw signInProblem('unreadable')
+  const link = await links.issued.require([purpose], entry.token)
   facts.event = ENTRY_EVENTS[purpose]
   const { proved } = entry
   // The factor was used up on the way to the provider.
   const factor = proved && { proof: proved, apply: async () => {} }
   const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
   const returnTo = await oauth.offer(profile, context, async (chosen) => {
-    const checked = await recovery.entry.check({ link, chosen, isOwnSession, factor, caller: context })
+    const checked = await links.entry.check({ link, chosen, isOwnSession, factor, caller: context })
     const { grant, apply: also } = checked
-    const returnTo = returnToOf(deps, context, link)
+    const returnTo = await returnToOfEntry(deps, context, link)
     if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
     throw signInProblem('disabled')
   })

@@ -15,16 +15,16 @@ type AskingPurpose = Exclude<EntryPurpose, 'invite'>
  * and it is used up before the browser goes to the provider. The sign-in there remembers what was proved.
  */
 export const createEntryProof = (deps: ProviderServices) => {
-  const { recovery } = deps
+  const { links } = deps
   const askedFactor = createAskedFactor(deps)
 
   const prove = async (context: RequestContext, purpose: AskingPurpose) => {
     const { link } = await requireLink(deps, context, purpose)
     const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
-    const asked = await recovery.entry.findAsked({ link, isOwnSession })
+    const asked = await links.entry.findAsked({ link, isOwnSession })
     const factor = await askedFactor.prove(context, asked)
     if (!asked || !factor) return undefined
-    await recovery.useFactor(asked, factor)
+    await links.useFactor(asked, factor)
     return factor.proof
   }
 

@@ -3,6 +3,7 @@ import type { AuthorizationFlow, PendingLink, ProviderProfile } from '../../oaut
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { HttpResponse } from '../../http/response.ts'
+import { afterSignup } from '../../http/return-to.ts'
 import { completeSignIn, createGate } from '../sign-in/complete-sign-in.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import type { ProofPage } from './proof-page.ts'
@@ -56,8 +57,12 @@ export const createSignInByProvider = (deps: SignInByProviderDeps) => {
     })
     if ('grant' in result) {
       facts.event = result.event
-      const browser = result.event === 'login' ? 'announced' : 'silent'
-      const signIn = { way: wayOf(profile), grant: result.grant, returnTo, facts, browser, provesEmail: true } as const
+      const { event, grant } = result
+      const arrival =
+        event === 'login'
+          ? ({ browser: 'announced', returnTo } as const)
+          : ({ browser: 'silent', returnTo: afterSignup(deps, returnTo) } as const)
+      const signIn = { way: wayOf(profile), grant, facts, provesEmail: true, ...arrival }
       return requireStarted(await completeSignIn(deps, context, signIn))
     }
     const { account } = result

@@ -35,7 +35,7 @@ interface Start {
 
 /** Handles `POST /auth/oauth/{name}`: it sends the browser to the provider. */
 export const createProviderStart = (deps: ProviderServices) => {
-  const { provider, oauth, sessions, recovery, requestMetrics } = deps
+  const { provider, oauth, sessions, links, requestMetrics } = deps
   const proveEntry = createEntryProof(deps)
 
   /** Makes a flow for the account that is signed in. */
@@ -72,7 +72,7 @@ export const createProviderStart = (deps: ProviderServices) => {
     purpose: EntryPurpose,
     { returnTo, proved }: Start,
   ): Promise<NewAuthorizationFlow> => {
-    if (!recovery.takesConnectable(purpose)) throw signInProblem('unreadable')
+    if (!links.takesConnectable(purpose)) throw signInProblem('unreadable')
     const { token } = await requireLink(deps, context, purpose)
     return { provider: provider.name, intent: 'enter', returnTo, entry: { purpose, token, proved } }
   }
@@ -97,7 +97,7 @@ export const createProviderStart = (deps: ProviderServices) => {
         ),
       )
     }
-    return (intent === 'reset' || intent === 'undo') && recovery.takesConnectable(intent)
+    return (intent === 'reset' || intent === 'undo') && links.takesConnectable(intent)
       ? proveEntry(context, intent, goOn)
       : goOn()
   }

@@ -19,11 +19,11 @@ const bringsToken = ({ form, query }: RequestContext): boolean =>
  */
 export const createFirstFactorLink = (
   deps: ReturnTargets &
-    Pick<ScreenServices, 'cookieWriter' | 'findCurrentSession' | 'layout' | 'pendingSignIns' | 'recovery'>,
+    Pick<ScreenServices, 'cookieWriter' | 'findCurrentSession' | 'layout' | 'pendingSignIns' | 'links'>,
 ) => {
-  const { recovery, layout, findCurrentSession, pendingSignIns } = deps
+  const { links, layout, findCurrentSession, pendingSignIns } = deps
   const firstFactorPage = createFirstFactorPage(layout)
-  const { firstFactor } = recovery
+  const { firstFactor } = links
 
   const targetOf = (context: RequestContext): string => readReturnTo(context, deps, ACCOUNT_PATH)
 

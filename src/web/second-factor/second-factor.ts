@@ -22,7 +22,7 @@ import type { Clock } from '../../lib/time.ts'
  * them to a file.
  */
 export const createSecondFactorHandlers = (
-  deps: SessionServices & ReturnTargets & Pick<ScreenServices, 'clock' | 'layout' | 'recovery' | 'secondFactors'>,
+  deps: SessionServices & ReturnTargets & Pick<ScreenServices, 'clock' | 'layout' | 'links' | 'secondFactors'>,
 ) => {
   const { secondFactors, sessions, layout, clock } = deps
   const secondFactorPage = createSecondFactorPage(layout)

@@ -31,7 +31,7 @@ export const createLoginEnrol = (
       | 'accountLog'
       | 'layout'
       | 'pendingSignIns'
-      | 'recovery'
+      | 'links'
       | 'requestMetrics'
       | 'secondFactorMode'
       | 'secondFactors'

@@ -6,7 +6,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AskingBrowser } from '../../links/verification.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { returnToParameter } from '../../http/return-to.ts'
+import { afterSignup, returnToParameter } from '../../http/return-to.ts'
 import { type NewSession, resolveReturnTo } from './start-session.ts'
 
 /**
@@ -14,12 +14,12 @@ import { type NewSession, resolveReturnTo } from './start-session.ts'
  * for.
  */
 export const holdBrowserSecret = (
-  { cookieWriter, recovery }: Pick<Services, 'cookieWriter' | 'recovery'>,
+  { cookieWriter, links }: Pick<Services, 'cookieWriter' | 'links'>,
   context: RequestContext,
   atLeastMs = 0,
 ): string => {
   const secret = context.cookies.link ?? newToken()
-  context.setCookies([cookieWriter.link(secret, Math.max(recovery.askingBrowserMs, atLeastMs))])
+  context.setCookies([cookieWriter.link(secret, Math.max(links.askingBrowserMs, atLeastMs))])
   return secret
 }
 
@@ -27,7 +27,7 @@ export const holdBrowserSecret = (
  * Marks the browser that asks for a link, and returns the hash by which it is recognised, for the link's details. A
  * browser keeps its secret, so that an earlier link still finds it.
  */
-export const markAskingBrowser = (deps: Pick<Services, 'cookieWriter' | 'recovery'>, context: RequestContext): string =>
+export const markAskingBrowser = (deps: Pick<Services, 'cookieWriter' | 'links'>, context: RequestContext): string =>
   hashToken(holdBrowserSecret(deps, context))
 
 /** Tells whether this browser asked for the link. Anybody can open a link, and in any browser. */
@@ -45,9 +45,20 @@ export const returnToOf = (
 ): string =>
   ((link.details.browser === undefined || isAskingBrowser(context, link)) && link.details.returnTo) || homeUrl
 
+/** Does the same for the link of an account. A user who enters by an invitation, or in place of it, is new. */
+export const returnToOfEntry = async (
+  deps: Pick<Services, 'afterSignupUrl' | 'homeUrl' | 'links'>,
+  context: RequestContext,
+  link: Link,
+): Promise<string> => {
+  const returnTo = returnToOf(deps, context, link)
+  const { invitedAtMs } = await deps.links.entry.requireAccount(link)
+  return invitedAtMs === undefined ? returnTo : afterSignup(deps, returnTo)
+}
+
 /** Makes what a link remembers of the browser that asks for it. */
 export const askingBrowserOf = (
-  deps: Pick<Services, 'cookieWriter' | 'recovery'>,
+  deps: Pick<Services, 'cookieWriter' | 'links'>,
   context: RequestContext,
   returnTo?: string,
 ): AskingBrowser => ({
@@ -63,11 +74,11 @@ export const askingBrowserOf = (
  * account exists.
  */
 export const askToProveEmail = async (
-  deps: Pick<ScreenServices, 'cookieWriter' | 'homeUrl' | 'limits' | 'layout' | 'recovery'>,
+  deps: Pick<ScreenServices, 'cookieWriter' | 'homeUrl' | 'limits' | 'layout' | 'links'>,
   context: RequestContext,
   { grant, facts, ...session }: NewSession,
 ): Promise<HttpResponse | undefined> => {
-  const { verification } = deps.recovery
+  const { verification } = deps.links
   const user = await verification.findUnproved(grant.userId)
   if (!user) return undefined
   const returnTo = await resolveReturnTo(session.returnTo)

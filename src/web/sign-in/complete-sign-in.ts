@@ -15,11 +15,12 @@ import { factorsOf, goOnAt, type NextPage } from './pending.ts'
 export type SignInServices = SessionServices &
   Pick<
     ScreenServices,
+    | 'afterSignupUrl'
     | 'homeUrl'
     | 'oauth'
     | 'layout'
     | 'pendingSignIns'
-    | 'recovery'
+    | 'links'
     | 'requestMetrics'
     | 'secondFactorMode'
     | 'secondFactors'
@@ -80,7 +81,7 @@ export const createGate = (
     | 'limits'
     | 'oauth'
     | 'pendingSignIns'
-    | 'recovery'
+    | 'links'
     | 'requestMetrics'
     | 'secondFactorMode'
     | 'secondFactors'

@@ -3,7 +3,7 @@ import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
-/** Makes what tells `recovery.firstFactor` which browser it is. */
+/** Makes what tells `links.firstFactor` which browser it is. */
 export const provingBrowserOf = ({ cookies }: Pick<RequestContext, 'cookies'>): ProvingBrowser => ({
   device: cookies.device,
   link: cookies.link,
@@ -11,18 +11,18 @@ export const provingBrowserOf = ({ cookies }: Pick<RequestContext, 'cookies'>): 
 
 /** Throws `forbidden` if a link by mail must come before the first second factor or passkey of the user. */
 export const requireFirstSetUp = (
-  { recovery }: Pick<Services, 'recovery'>,
+  { links }: Pick<Services, 'links'>,
   context: RequestContext,
   userId: string,
-): Promise<void> => recovery.firstFactor.require(userId, provingBrowserOf(context))
+): Promise<void> => links.firstFactor.require(userId, provingBrowserOf(context))
 
 /** Does the same for a sign-in that goes on with the set-up, unless it began with a link by mail. */
 export const requireFirstEnrolment = async (
-  deps: Pick<Services, 'recovery'>,
+  deps: Pick<Services, 'links'>,
   context: RequestContext,
   { way, userId }: PendingSignIn,
 ): Promise<void> => {
-  await deps.recovery.firstFactor.require(userId, enrollingBrowserOf(context, way))
+  await deps.links.firstFactor.require(userId, enrollingBrowserOf(context, way))
 }
 
 /** These sign-ins begin with a link by mail. */
@@ -43,11 +43,11 @@ interface FirstSetUp<Transaction, Result> {
 /** Checks the same once more, in the transaction of a set-up. */
 export const asFirstSetUp =
   <Transaction extends FirstFactorQueries, Result>(
-    { recovery }: Pick<Services, 'recovery'>,
+    { links }: Pick<Services, 'links'>,
     context: RequestContext,
     { userId, way, apply }: FirstSetUp<Transaction, Result>,
   ) =>
   async (transaction: Transaction): Promise<Result> => {
-    await recovery.firstFactor.require(userId, enrollingBrowserOf(context, way), transaction)
+    await links.firstFactor.require(userId, enrollingBrowserOf(context, way), transaction)
     return apply(transaction)
   }

@@ -31,12 +31,12 @@ export interface NamedLink {
  * links. A link that is not good is a `DeadLinkError`, for which the responder shows the page.
  */
 export const requireLink = async (
-  { recovery }: Pick<Services, 'recovery'>,
+  { links }: Pick<Services, 'links'>,
   context: RequestContext,
   ...purposes: [LinkPurpose, ...LinkPurpose[]]
 ): Promise<NamedLink> => {
   const token = requireToken(context)
-  return { token, link: await recovery.links.require(purposes, token) }
+  return { token, link: await links.issued.require(purposes, token) }
 }
 
 /**
@@ -73,7 +73,7 @@ interface LinkForm {
 
 /** Makes the page that a live link opens, and its form. */
 export const createLinkForm = (
-  deps: Pick<Services, 'recovery'>,
+  deps: Pick<Services, 'links'>,
   purposes: readonly [LinkPurpose, ...LinkPurpose[]],
   { render, act, about, instead }: LinkForm,
 ) => {

@@ -43,7 +43,7 @@ const leadTo = (deps: Pick<Services, 'homeUrl'>, path: string, returnTo: string)
 
 /** Seals what was proved into the cookie, and sends the browser to the page that asks for the rest. */
 export const goOnAt = (
-  deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'pendingSignIns' | 'recovery'>,
+  deps: Pick<Services, 'cookieWriter' | 'homeUrl' | 'pendingSignIns' | 'links'>,
   context: RequestContext,
   next: NextPage,
   pending: PendingSignIn,

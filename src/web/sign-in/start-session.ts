@@ -43,6 +43,15 @@ const loginOf = ({ event, method = PROVED[event] ?? 'link' }: EventFacts): Start
   method: method === 'email' ? 'link' : method,
 })
 
+/** A session that starts with one of these has signed in; one that only confirms or changes something has not. */
+const SIGN_INS: ReadonlySet<EventFacts['event']> = new Set([
+  'login',
+  'signup',
+  'invitation_accept',
+  'password_reset',
+  'email_undo',
+])
+
 export interface NewSession {
   grant: SignInGrant
   /** A function is called after the commit. */
@@ -108,6 +117,9 @@ export const startSession = async (
   facts.sessionId = tokens.sessionId
   context.setSessionCookies(tokens)
   setCookie()
+  // A link in place of a password, which names no method, is no way to come back by.
+  if (facts.method !== undefined && SIGN_INS.has(facts.event))
+    context.setCookies([deps.cookieWriter.lastWay(facts.method)])
   // Another sign-in that waited here is over: this one has replaced it.
   if (context.cookies.pending) context.setCookies([deps.cookieWriter.pending()])
   if (facts.event === 'reauthentication') doneOnAccount(deps, context, userId, 'confirmed')

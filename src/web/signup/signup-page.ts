@@ -3,12 +3,16 @@ import type { FieldProblem } from '../../http/form-view.ts'
 import { chosenPassword, chosenUsername, csrfInput, field, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { type EntryView, entryHref, providerForms, wayOn } from '../site/providers.ts'
+import { type NameView, nameField } from '../site/person-name.ts'
 import { texts } from '../site/texts.ts'
 
 export interface SignupView extends EntryView {
   /** This is the text that was typed. It is undefined if svc makes the usernames, and asks for none. */
   username: string | undefined
+  /** It is undefined if there are no names. */
+  name?: NameView | undefined
   errors: {
+    name?: FieldProblem | undefined
     email?: FieldProblem | undefined
     username?: FieldProblem | undefined
     password?: FieldProblem | undefined
@@ -20,10 +24,10 @@ export interface SignupView extends EntryView {
   closed: boolean
 }
 
-type Name = 'email' | 'password' | 'username'
+type Name = 'email' | 'password' | 'name' | 'username'
 
 const focusOf = ({ errors, problem }: SignupView): Name | 'problem' => {
-  const wrong = (['email', 'password', 'username'] as const).find((name) => errors[name])
+  const wrong = (['email', 'password', 'name', 'username'] as const).find((name) => errors[name])
   return wrong ?? (problem ? 'problem' : 'email')
 }
 
@@ -36,7 +40,7 @@ ${chosenUsername({
   focused: focus === 'username',
 })}`
 
-type Fields = Pick<SignupView, 'email' | 'username' | 'acceptedDomains' | 'errors' | 'returnTo'>
+type Fields = Pick<SignupView, 'email' | 'username' | 'name' | 'acceptedDomains' | 'errors' | 'returnTo'>
 
 /** A user who has an account already goes on with one click. */
 const wayOnIfTaken = ({ email, errors, returnTo }: Fields): HtmlFragment | undefined =>
@@ -47,7 +51,7 @@ const wayOnIfTaken = ({ email, errors, returnTo }: Fields): HtmlFragment | undef
 // Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
 // the password; svc's username is a nickname for it.
 const fields = (view: Fields, focus: string, { passwordMinLength }: Layout): HtmlFragment => {
-  const { email, username, acceptedDomains, errors } = view
+  const { email, username, name, acceptedDomains, errors } = view
   const hint = acceptedDomains.length > 0 && texts.emailHint(acceptedDomains)
   return html`${field({
     name: 'email',
@@ -66,12 +70,21 @@ ${chosenPassword({
   problem: errors.password,
   focused: focus === 'password',
   minLength: passwordMinLength,
-})}${username !== undefined && usernameField(username, errors, focus)}`
+})}${
+  name &&
+  html`
+${nameField({ ...name, problem: errors.name }, focus === 'name')}`
+}${username !== undefined && usernameField(username, errors, focus)}`
 }
 
 /** Tells whether it is the form of a service without special settings, in which nothing has been entered yet. */
-const isUsual = ({ email, username, acceptedDomains, errors, problem }: SignupView): boolean =>
-  email === '' && username === '' && acceptedDomains.length === 0 && !problem && !Object.values(errors).some(Boolean)
+const isUsual = ({ email, username, name, acceptedDomains, errors, problem }: SignupView): boolean =>
+  email === '' &&
+  username === '' &&
+  name === undefined &&
+  acceptedDomains.length === 0 &&
+  !problem &&
+  !Object.values(errors).some(Boolean)
 
 /**
  * Creates the page with the form. Most visitors have entered nothing yet: their page is rendered once, but for the
@@ -86,7 +99,7 @@ const createOpenPage = (layout: Layout) => {
     const { problem, errors } = view
     const focus = focusOf(view)
     return frame.panel({
-      wrong: Boolean(problem ?? errors.email ?? errors.username ?? errors.password),
+      wrong: Boolean(problem ?? errors.email ?? errors.username ?? errors.name ?? errors.password),
       problem,
       focusesProblem: focus === 'problem',
       below: wayToLogin(view),

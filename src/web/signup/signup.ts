@@ -8,9 +8,10 @@ import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { returnToParameter } from '../../http/return-to.ts'
+import { afterSignup, returnToParameter } from '../../http/return-to.ts'
 import { signupWays } from '../sign-in/offered-ways.ts'
 import { carriedEmail } from '../site/carried-email.ts'
+import { nameView, typedName } from '../site/person-name.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { askingBrowserOf } from '../sign-in/asking-browser.ts'
 import type { RedirectSignedIn } from '../sign-in/redirect-signed-in.ts'
@@ -21,6 +22,8 @@ interface Typed {
   email: string
   /** This is undefined if usernames are made: a username in the form does not count then. */
   username: string | undefined
+  /** Null is none. */
+  name: string | null | undefined
 }
 
 interface SignupForm extends Typed {
@@ -31,20 +34,25 @@ interface SignupForm extends Typed {
 /** Handles `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
 export const createSignup = (
   deps: SignInServices &
-    Pick<Services, 'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'usernames' | 'users'> & {
+    Pick<
+      Services,
+      'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'names' | 'usernames' | 'users'
+    > & {
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, layout, requestMetrics, usernames, providers, emailDomains } = deps
+  const { redirectSignedIn, users, layout, requestMetrics, names, usernames, providers, emailDomains } = deps
   const signupPage = createSignupPage(layout)
   const checkMailPage = createCheckMailPage(layout)
-  const { verification, pendingSignups } = deps.recovery
+  const { verification, pendingSignups } = deps.links
   const ways = signupWays(deps)
 
-  const view = (context: RequestContext, returnTo: string, typed: Typed): SignupView => ({
+  const view = (context: RequestContext, returnTo: string, typed: Omit<Typed, 'name'>): SignupView => ({
     csrfToken: context.csrfToken,
     returnTo: returnToParameter(returnTo, deps),
-    ...typed,
+    email: typed.email,
+    username: typed.username,
+    name: nameView(names, context.form.get('name')),
     errors: {},
     providers,
     acceptedDomains: emailDomains.accepted,
@@ -77,16 +85,17 @@ export const createSignup = (
     const sendMessage: AlsoInsert = async (transaction, userId) =>
       browser && verification.send(transaction, userId, browser)
     const grant = await users.signUp(typed, context, sendMessage)
-    const signIn = { way: 'password', grant, returnTo, facts, browser: 'not_yet' } as const
-    const response = await completeSignIn(deps, context, signIn)
+    const signIn = { way: 'password', grant, facts, browser: 'not_yet' } as const
+    const response = await completeSignIn(deps, context, { ...signIn, returnTo: afterSignup(deps, returnTo) })
     // An operator has just invited the owner of the address, and the account belongs to that user.
     if (!response) throw emailTaken()
     return response
   }
 
-  const readTyped = ({ form }: RequestContext): Typed => ({
-    email: form.get('email') ?? '',
-    username: usernames ? (form.get('username') ?? '') : undefined,
+  const readTyped = (context: RequestContext): Typed => ({
+    email: context.form.get('email') ?? '',
+    username: usernames ? (context.form.get('username') ?? '') : undefined,
+    name: typedName(context, names),
   })
 
   return {

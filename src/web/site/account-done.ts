@@ -4,6 +4,7 @@ import { secondFactorDone } from './second-factor-texts.ts'
 /** These are the sections of the account page, in its order. */
 export type SectionId =
   | 'email-section'
+  | 'name-section'
   | 'username-section'
   | 'ways-in'
   | 'passkeys'
@@ -34,6 +35,7 @@ export const accountDone = {
     email_verified: 'Your email address is confirmed.',
     verification_sent: 'We have sent you a message. Open the link in it to confirm your email address.',
   }),
+  ...inSection('name-section', { name: 'Your name was changed.' }),
   ...inSection('username-section', { username: 'Your username was changed.' }),
   ...inSection('ways-in', {
     linked: 'Connected. You can log in with it from now on.',

@@ -15,7 +15,7 @@ export interface Field {
   hint?: string
   optional?: boolean
   /** This says which keys a phone shows. */
-  inputMode?: 'numeric'
+  inputMode?: 'numeric' | 'email'
   problem?: FieldProblem | undefined
   /** This link stands beside the label. The keyboard reaches it after the field. */
   beside?: HtmlFragment | undefined
@@ -29,6 +29,8 @@ export interface Field {
    * It is meant for fields of ASCII text, and never for a password, which browsers would truncate without a message.
    */
   maxLength?: number
+  /** It is written from left to right or from right to left, and each word begins with a capital letter. */
+  isPersonName?: boolean
 }
 
 const showButton = (id: string): HtmlFragment =>
@@ -47,7 +49,7 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   attribute('value', it.value),
   !it.optional && html` required`,
   // Browsers ignore it on email fields (HTML section 6.8.5).
-  it.type === 'text' && html` autocapitalize="none"`,
+  it.type === 'text' && (it.isPersonName ? html` autocapitalize="words" dir="auto"` : html` autocapitalize="none"`),
   it.type !== 'password' && html` spellcheck="false"`,
   attribute('inputmode', it.inputMode),
   attribute('minlength', it.minLength),
@@ -92,6 +94,9 @@ export const fieldBeside = (it: Omit<Field, 'beside'>): FieldBeside => {
  */
 export const field = ({ beside, ...it }: Field): HtmlFragment => fieldBeside(it)(beside)
 
+/** Marks the button of the way by which this browser signed in last. */
+export const lastUsedMark = html`<span class="last">${texts.lastUsed}</span>`
+
 /** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
   returnTo === undefined ? undefined : html`<input type="hidden" name="return_to" value="${returnTo}">`
@@ -107,7 +112,8 @@ export const ownerInput = (email: string): HtmlFragment =>
   html`<input class="unseen" type="text" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">`
 
 const wordsOf = (problem: FormProblem): string => {
-  if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
+  if (problem.kind === 'credentials_wrong')
+    return problem.loginWith === 'both' ? texts.credentialsWrongOfBoth : texts.credentialsWrong
   if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
   if (problem.kind === 'codes_locked') return texts.codesLocked[problem.where]
   if (problem.kind === 'login_limited')

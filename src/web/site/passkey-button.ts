@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { lastUsedMark } from './form.ts'
 import { passkeyTexts as texts } from './passkey-texts.ts'
 
 export interface PasskeyView {
@@ -25,6 +26,7 @@ interface PasskeyButton {
   /** This is the text of the button, if it is not the usual one. */
   label?: string
   isMain?: boolean
+  isLastUsed?: boolean
   /** This tells whether there are other ways: then the page says nothing about passkeys in a browser that has none. */
   hasOthers?: boolean | undefined
   /** The user has followed this link: the passkey is added to its account. */
@@ -44,7 +46,7 @@ const responseInput = html`<input type="hidden" name="passkey_response">`
  */
 export const passkeyButton = ({ kind, csrfToken, url, link, ...it }: PasskeyButton): HtmlFragment =>
   html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
-${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? LABELS[kind]}</button>
+${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? LABELS[kind]}${it.isLastUsed && html` ${lastUsedMark}`}</button>
 ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>
 <noscript><p class="hint">${texts.withoutScripts[kind]}</p></noscript>`

@@ -3,7 +3,7 @@ import { readEmail } from '../../lib/email-address.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { initialOf } from './assets.ts'
 import type { FormView } from '../../http/form-view.ts'
-import { csrfInput, returnToInput } from './form.ts'
+import { csrfInput, lastUsedMark, returnToInput } from './form.ts'
 import { texts } from './texts.ts'
 
 /** This is the purpose of a visit to a provider, if it is not a sign-in. */
@@ -58,16 +58,17 @@ const PAIRS_FROM = 4
 
 /** Makes the buttons of providers. `button` makes one from its attributes and its content. */
 const buttonsOf = (
-  providers: readonly ProviderView[],
-  words: (label: string) => string,
+  { providers, words, lastWay }: Pick<Buttons, 'providers' | 'words' | 'lastWay'>,
   button: (provider: ProviderView, attributes: HtmlFragment | undefined, content: HtmlFragment) => HtmlFragment,
 ): HtmlFragment => {
   const inPairs = providers.length >= PAIRS_FROM
   return html`<div class="providers${inPairs && ' pairs'}">
 ${providers.map((provider) => {
   const { label, iconUrl } = provider
-  const name = inPairs ? html` aria-label="${words(label)}"` : undefined
-  return button(provider, name, html`${providerIcon(label, iconUrl)}${inPairs ? label : words(label)}`)
+  const isLast = provider.name === lastWay
+  const name = inPairs && html` aria-label="${words(label)}"${isLast && html` aria-description="${texts.lastUsed}"`}`
+  const content = html`${providerIcon(label, iconUrl)}${inPairs ? label : words(label)}${isLast && html` ${lastUsedMark}`}`
+  return button(provider, name || undefined, content)
 })}</div>`
 }
 
@@ -77,18 +78,25 @@ interface Buttons {
   /** These are fields of each form. */
   hiddenInputs?: HtmlFragment | undefined
   words: (label: string) => string
+  /** The button of the provider with this name is marked. */
+  lastWay?: string | undefined
 }
 
 /**
  * Makes a form with a button for each provider, since each has a different action. It is empty if there are no
  * providers.
  */
-export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: Buttons): HtmlFragment | undefined => {
+export const providerButtons = ({
+  csrfToken,
+  providers,
+  hiddenInputs,
+  words,
+  lastWay,
+}: Buttons): HtmlFragment | undefined => {
   if (providers.length === 0) return undefined
   const inputs = html`${csrfInput(csrfToken)}${hiddenInputs}`
   return buttonsOf(
-    providers,
-    words,
+    { providers, words, lastWay },
     ({ name }, attributes, content) => html`<form method="post" action="${providerPath(name)}">${inputs}
 <button class="second"${attributes}>${content}</button>
 </form>
@@ -101,8 +109,7 @@ export const providerSubmits = (providers: readonly ProviderView[]): HtmlFragmen
   providers.length === 0
     ? undefined
     : buttonsOf(
-        providers,
-        texts.continueWith,
+        { providers, words: texts.continueWith },
         (
           { name },
           attributes,
@@ -128,6 +135,8 @@ export interface EntryView extends FormView {
   /** This is the text that was typed. */
   email: string
   providers: readonly ProviderView[]
+  /** This browser signed in last by this way: `password`, `passkey` or a provider. It is undefined if it is the only way. */
+  lastWay?: string | undefined
 }
 
 /**
@@ -162,10 +171,10 @@ export const wayOn = ({ problem, returnTo }: Pick<EntryView, 'problem' | 'return
  * providers.
  */
 export const providerForms = (
-  { csrfToken, providers, returnTo }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo'>,
+  { csrfToken, providers, returnTo, lastWay }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo' | 'lastWay'>,
   isBelowForm = true,
 ): HtmlFragment | undefined => {
   const hiddenInputs = returnToInput(returnTo)
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith, lastWay })
   return buttons && html`${isBelowForm && orLine()}${buttons}`
 }

@@ -14,6 +14,7 @@ const wait = (seconds: number): string => {
 
 const fieldProblems: Record<NamedProblem, string> = {
   email_missing: 'Enter your email address.',
+  email_or_username_missing: 'Enter your email address or username.',
   email_invalid: 'Enter an email address such as name@example.com.',
   email_taken: 'There is already an account with this email address.',
   email_same: 'This is your email address already.',
@@ -27,6 +28,8 @@ const fieldProblems: Record<NamedProblem, string> = {
   password_wrong: 'That password is wrong.',
   username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
   username_taken: 'This username is taken. Choose another.',
+  name_missing: 'Enter your name.',
+  name_invalid: 'Use at most 100 characters, in one line. If you pasted your name, type it instead.',
   ...codeProblems,
   passkey_name: passkeyNameProblem,
 }
@@ -61,6 +64,8 @@ export const texts = {
   wrongTitle: 'Error: ',
 
   email: 'Email',
+  emailOrUsername: 'Email or username',
+  lastUsed: 'Last used',
   username: 'Username',
   optional: '(optional)',
   password: 'Password',
@@ -76,6 +81,7 @@ export const texts = {
   hidePassword: 'Hide password',
   fieldProblems,
   credentialsWrong: 'The email or password is wrong. Check both and try again.',
+  credentialsWrongOfBoth: 'The email, username or password is wrong. Check both fields and try again.',
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
   codesLocked: {
     browsers:

@@ -38,6 +38,7 @@ const mailed = await startMailedService({
   env: {
     SVC_EMAIL_VERIFICATION: 'optional',
     SVC_RATE_LIMIT: 'on',
+    SVC_NAMES: 'optional',
     SVC_TRUSTED_BROWSER_TTL: '720h',
     SVC_WEBHOOK_URL: receiver.url,
     SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
@@ -502,6 +503,19 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
     },
     'by a command': () => byCommand('users', 'set-username', 'USER', anyone().username),
     'by the server API': () => byApi('PATCH', '/users/USER', { username: anyone().username }),
+  },
+  'name.changed': {
+    async 'by its user'() {
+      const { id, agent, session } = await newUser()
+      return {
+        by: 'user',
+        answer: await agent.post('/auth/account/name', { name: unspoken('Unspoken Ada') }),
+        user: id,
+        session,
+      }
+    },
+    'by a command': () => byCommand('users', 'set-name', 'USER', unspoken('Unspoken Lovelace')),
+    'by the server API': () => byApi('PATCH', '/users/USER', { name: unspoken('Unspoken A. L.') }),
   },
   'identity.linked': {
     async 'on the account page'() {

@@ -179,7 +179,7 @@ describe('§4.2 a change of address', () => {
     await smtp.receivedFor(email, 2)
     await allMailSettled()
     const [told, ...more] = mailsTo(person.email)
-    assert.deepEqual([told?.subject, told?.links, more], ['An account at localhost no longer has this address', [], []])
+    assert.deepEqual([told?.subject, told?.links, more], ['Your address was removed from an account', [], []])
     assert.ok(told && !told.text.includes(email) && !/127\.0\.0\.1|::1/.test(told.text), 'a stranger learns no more')
     assert.equal((await signUp(newAgent(), { ...newPerson(), email: person.email })).status, 303)
   })

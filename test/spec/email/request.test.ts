@@ -43,7 +43,7 @@ describe('§4.2 POST /auth/account/email', () => {
       assert.match(answer.text, /<input id="email"[^>]*aria-invalid="true"/)
     }
     assertPage(await agent.post('/auth/account/email', { email: ['a@example.com', 'b@example.com'] }), 400)
-    assert.equal(await operator.recovery.emailChangeRequests.findRequested((await currentUser(agent)).id), undefined)
+    assert.equal(await operator.links.emailChanges.findRequested((await currentUser(agent)).id), undefined)
   })
 
   test('needs a session, the CSRF token, and a user who has signed in within ten minutes', async (t) => {

@@ -58,7 +58,7 @@ describe('§4.11 an old address is taken for everybody else, while it can be put
     const { agent } = await newUser()
     assertRedirect(await askFor(agent, old), '/auth/account?done=email_requested')
     const told = await smtp.receivedFor(old, 3)
-    assert.equal(told.subject, 'This address cannot be used at localhost yet')
+    assert.equal(told.subject, 'This address can’t be used yet')
     assert.deepEqual(
       told.links.filter((link) => link.includes('token=')),
       [],
@@ -127,7 +127,7 @@ describe('§4.11 the time to undo a change ends', () => {
     const { email } = newPerson()
     await operator.users.setEmail(id, email, { emailVerified: false })
     const mail = await smtp.receivedFor(person.email)
-    const { url } = await operator.recovery.reset.createByOperator(id, { isMailed: false })
+    const { url } = await operator.links.reset.createByOperator(id, { isMailed: false })
     assertPage(await signUpWith(person.email), 409)
     assert.equal((await resetBy(newAgent(), tokenOf(url), newPerson().password)).status, 303)
     assertPage(await undo(newAgent(), tokenOf(mail.link), newPerson().password), 410)

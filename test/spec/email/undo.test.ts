@@ -127,7 +127,7 @@ describe('§4.11 undo after the change', () => {
     await changed(mailed, agent, newPerson().email)
     const newer = await connect(user)
     assert.deepEqual(await providersOf(id), [older.email, newer.email])
-    const { url } = await operator.recovery.reset.createByOperator(id, { isMailed: false })
+    const { url } = await operator.links.reset.createByOperator(id, { isMailed: false })
     const pending = newPerson().email
     const request = await asked(mailed, agent, pending)
     assert.ok((await database.rows('SELECT id FROM known_browsers WHERE user_id = ?', id)).length > 0)
@@ -165,7 +165,7 @@ describe('§4.11 undo after the change', () => {
     const form = { current_password: person.password, new_password: next }
     assertRedirect(await agent.post('/auth/account/password', form), '/auth/account?done=password')
     await operator.users.setPassword(id, newPerson().password)
-    const { url } = await operator.recovery.reset.createByOperator(id, { isMailed: false })
+    const { url } = await operator.links.reset.createByOperator(id, { isMailed: false })
     assert.equal((await resetBy(newAgent(), tokenOf(url), newPerson().password)).status, 303)
     assert.equal(await isDead(atChange), false)
     await operator.users.change(id, { disabled: true })

@@ -120,7 +120,7 @@ test('§4.2 after logout, the service clears the authentication cookies and redi
   assert.ok(answer.cleared.includes('svc_access') && answer.cleared.includes('svc_refresh'), String(answer.cleared))
   assert.deepEqual(
     agent.cookies.names(),
-    agent.cookies.names().filter((name) => name === 'svc_csrf' || name === 'svc_device'),
+    agent.cookies.names().filter((name) => ['svc_csrf', 'svc_device', 'svc_last_way'].includes(name)),
   )
 })
 

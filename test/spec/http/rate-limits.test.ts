@@ -83,6 +83,20 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     assert.equal((await change(newPerson().username)).status, 303)
   })
 
+  test('a user changes the name of the person 10 times in an hour; what is refused does not count', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on', SVC_NAMES: 'optional' } })
+    const { agent } = await signedUp(service)
+    const change = (name: string) => agent.post('/auth/account/name', { name })
+    for (let tries = 0; tries < 12; tries++) assertPage(await change('x'.repeat(101)), 422)
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, round) => change(`Ada ${round}`)))
+    assert.equal(answers.filter(({ status }) => status === 303).length, 10)
+    const limited = await change('Grace')
+    assertPage(limited, 429)
+    assertRetryAfter(limited)
+    assert.match(limited.text, /value="Grace"/, 'the page keeps what was typed')
+    assert.equal((await agent.post('/auth/account/username', { username: newPerson().username })).status, 303)
+  })
+
   test('of 20 changes of a username at once, 5 are made', async (t) => {
     const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { agent } = await signedUp(service)

@@ -16,7 +16,7 @@ import {
 } from '../../support/service/imports.ts'
 import { startService } from '../../support/service/service.ts'
 
-const service = await startService()
+const service = await startService({ env: { SVC_NAMES: 'optional' } })
 const GOOGLE = 'https://accounts.google.com'
 
 const exported = async (email: string): Promise<Line> => {
@@ -36,6 +36,8 @@ describe('--from reads what other systems export', () => {
       _id: { $oid: '5dea9f9c82dd7c0e76e4ec93' },
       email_verified: true,
       email,
+      // Auth0 does so where it knows no name.
+      name: email,
       passwordHash: await bcrypt(password, 4),
       password_set_date: { $date: '2019-12-06T18:36:12.412Z' },
       tenant: 'example',
@@ -53,6 +55,7 @@ describe('--from reads what other systems export', () => {
       user_id: 'google-oauth2|103547991597142817347',
       email: social,
       email_verified: true,
+      name: 'José Álvarez',
       created_at: '2019-05-06T07:08:09.010Z',
       blocked: true,
       multifactor: ['guardian'],
@@ -69,9 +72,10 @@ describe('--from reads what other systems export', () => {
       'sign-in with a provider that is not configured here': 1,
     })
     await assertCanLogIn(service, { email, password, username })
-    assert.equal((await exported(other)).email_verified, true)
+    assert.deepEqual([(await exported(other)).email_verified, (await exported(email)).name], [true, undefined])
     assert.deepEqual(shownOf(await exported(social)), {
       email: social,
+      name: 'José Álvarez',
       roles: [],
       email_verified: true,
       disabled: true,
@@ -96,7 +100,11 @@ describe('--from reads what other systems export', () => {
     assert.deepEqual([...problemsOf(result)], [[3, 'password_hash: svc cannot check hashes of "md5".']])
     assert.deepEqual(result.not_carried_over, { 'second factors': 1 })
     await assertCanLogIn(service, { email, password, username })
-    assert.deepEqual([(await exported(email)).username, (await exported(second)).email_verified], [username, false])
+    const [first, next] = [await exported(email), await exported(second)]
+    assert.deepEqual(
+      [first.username, first.name, next.email_verified, next.name],
+      [username, 'Jane Doe, "J"', false, undefined],
+    )
     const others = await importJson(service, [columns, ...rows].join('\n'), ['--from', 'clerk', '--no-hashes'])
     assert.deepEqual(
       [others.imported, others.existing, others.code],
@@ -143,6 +151,7 @@ describe('--from reads what other systems export', () => {
     await assertCanLogIn(service, { email, password, username: '' })
     assert.deepEqual(shownOf(await exported(email)), {
       email,
+      name: 'Person',
       roles: [],
       email_verified: true,
       disabled: false,
@@ -173,6 +182,8 @@ describe('--from reads what other systems export', () => {
         {
           id,
           username: one.username,
+          firstName: 'Ada',
+          lastName: 'Lovelace',
           email: one.email,
           emailVerified: true,
           enabled: true,
@@ -195,6 +206,8 @@ describe('--from reads what other systems export', () => {
         {
           id: randomUUID(),
           username: two.email,
+          // svc does not accept such a name.
+          firstName: 'A\u202edA',
           email: two.email,
           enabled: false,
           credentials: [
@@ -225,12 +238,13 @@ describe('--from reads what other systems export', () => {
       'second factors': 1,
       passkeys: 1,
       roles: 1,
+      names: 1,
       'sign-in with a provider that is not configured here': 1,
     })
     const user = await exported(one.email)
     assert.deepEqual(
-      [user.id, user.username, user.roles, user.created_at],
-      [id, one.username, ['editor'], '2019-05-06T07:08:09.010Z'],
+      [user.id, user.username, user.name, user.roles, user.created_at],
+      [id, one.username, 'Ada Lovelace', ['editor'], '2019-05-06T07:08:09.010Z'],
     )
     assert.deepEqual(user.identities, [{ provider: 'google', issuer: GOOGLE, subject: `g-${id}` }])
     await assertCanLogIn(service, one)
@@ -278,7 +292,10 @@ describe('--from reads what other systems export', () => {
     assert.deepEqual(result.not_carried_over, { 'second factors': 1 })
     await assertCanLogIn(service, one)
     const user = await exported(one.email)
-    assert.deepEqual([user.id, user.created_at, user.email_verified], [id, '2023-12-20T07:20:43.512Z', true])
+    assert.deepEqual(
+      [user.id, user.name, user.created_at, user.email_verified],
+      [id, 'Ada', '2023-12-20T07:20:43.512Z', true],
+    )
     assert.deepEqual(user.identities, [{ provider: 'google', issuer: GOOGLE, subject: `k-${id}` }])
     assert.equal((await exported(two.email)).disabled, true)
   })

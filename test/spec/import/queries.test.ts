@@ -13,7 +13,7 @@ import { exportLines, importJson, type Line } from '../../support/service/import
 import { startService } from '../../support/service/service.ts'
 
 const DOCUMENT = readFileSync(new URL('../../../docs/move-users.md', import.meta.url), 'utf8')
-const service = await startService()
+const service = await startService({ env: { SVC_NAMES: 'optional' } })
 
 /** The query of a section, as it is printed there. */
 const queryOf = (system: string): string => {
@@ -67,6 +67,7 @@ for (const [plugins, columns] of [
       {
         id: '',
         email,
+        name: 'A "quoted" \\ name',
         username: columns ? username : '',
         roles: columns ? ['admin', 'editor'] : [],
         password_hash: known.hash,
@@ -87,13 +88,15 @@ test('Supabase', async (t) => {
     'CREATE SCHEMA auth',
     `CREATE TABLE auth.users (id uuid PRIMARY KEY, email varchar(255), encrypted_password varchar(255),
       email_confirmed_at timestamptz, created_at timestamptz, banned_until timestamptz, deleted_at timestamptz,
-      is_anonymous boolean NOT NULL DEFAULT false)`,
+      is_anonymous boolean NOT NULL DEFAULT false, raw_user_meta_data jsonb)`,
     `CREATE TABLE auth.identities (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), provider_id text NOT NULL,
       user_id uuid NOT NULL, identity_data jsonb NOT NULL DEFAULT '{}', provider text NOT NULL)`,
     `INSERT INTO auth.users VALUES
       ('${ids[0]}', '${one.email}', '${await bcrypt(one.password, 4)}', now(), '2020-01-02 03:04:05.678901+02', NULL),
       ('${ids[1]}', '${two.email}', '', NULL, '2020-01-02 03:04:05+00', now() + interval '1 year'),
       (gen_random_uuid(), NULL, NULL, NULL, now(), NULL)`,
+    `UPDATE auth.users SET raw_user_meta_data = '{"full_name": "Ada Lovelace", "name": "Ada"}' WHERE id = '${ids[0]}'`,
+    `UPDATE auth.users SET raw_user_meta_data = '{"name": "${'G'.repeat(150)}"}' WHERE id = '${ids[1]}'`,
     `INSERT INTO auth.users (id, email, deleted_at) VALUES (gen_random_uuid(), 'gone@example.com', now())`,
     `INSERT INTO auth.identities (provider_id, user_id, provider)
       VALUES ('${ids[0]}', '${ids[0]}', 'email'), ('112233', '${ids[1]}', 'google'), ('4', '${ids[1]}', 'twitter')`,
@@ -103,6 +106,7 @@ test('Supabase', async (t) => {
     [first?.id, first?.email_verified, first?.disabled, first?.created_at],
     [ids[0], true, false, '2020-01-02T01:04:05.678Z'],
   )
+  assert.deepEqual([first?.name, second?.name], ['Ada Lovelace', 'G'.repeat(100)])
   assert.deepEqual([second?.id, second?.email_verified, second?.disabled], [ids[1], false, true])
   assert.deepEqual(second?.identities, [
     { provider: 'google', issuer: 'https://accounts.google.com', subject: '112233' },

@@ -1,7 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { newPerson, signedUp } from '../../support/client/accounts.ts'
+import { newAgent, newPerson, type Person, signedUp } from '../../support/client/accounts.ts'
 import { assertPage } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
@@ -41,15 +41,42 @@ describe('a message', { concurrency: 2 }, () => {
     assert.deepEqual([Number(row?.attempts), row?.problem, row?.recipient], [1, null, to])
   })
 
+  for (const mode of ['optional', 'required'])
+    test(`says how long its link works, as the settings do, where verification is ${mode}`, async (t) => {
+      const smtp = await startSmtpServer({ t })
+      const lifetimes = { SVC_RESET_TTL: '1h', SVC_VERIFY_TTL: '90m', SVC_INVITE_TTL: '168h' }
+      const env = { ...smtp.env, ...lifetimes, SVC_EMAIL_VERIFICATION: mode }
+      const service = await startService({ t, env })
+      const [known, invited, newcomer] = [newPerson(), newPerson(), newPerson()]
+      await createUser(service, known)
+      const agent = newAgent(service)
+      await agent.post('/auth/password/forgot', { email: known.email })
+      await runCommandOf(service, ['users', 'invite', invited.email, '--mail'])
+      await newAgent(service).post('/auth/signup', newcomer)
+      const expected: [Person, string, string][] = [
+        [known, 'Reset your password', 'one hour'],
+        [invited, 'You’re invited to localhost', '7 days'],
+        [newcomer, 'Confirm your email address', '90 minutes'],
+      ]
+      for (const [{ email }, title, life] of expected) {
+        const mail = await smtp.receivedFor(email)
+        assert.equal(mail.subject, title)
+        assert.ok(mail.text.startsWith(`${title}\n\n`), mail.text)
+        assert.ok(mail.text.includes(`\n${mail.link}\n\nThis link works for ${life}.\n\n`), mail.text)
+        assert.ok(mail.html.includes(`>This link works for ${life}.<`))
+        for (const line of mail.source.split('\r\n')) assert.ok(line.length <= 78, line)
+      }
+    })
+
   test('has the names that the operator wrote, also where they look encoded', async (t) => {
     const smtp = await startSmtpServer({ t })
     const name = '=?utf-8?Q?Bank?='
     const names = { SVC_APP_NAME: name, SVC_MAIL_FROM: `"${name}" <svc@example.com>` }
     const service = await startService({ t, env: { ...mailEnv(smtp), ...names } })
     const outbox = await openOutbox(service, t)
-    const { from, subject } = await smtp.receivedFor(await outbox.write({ message: sample('reset') }))
+    const { from, subject } = await smtp.receivedFor(await outbox.write({ message: sample('test') }))
     const shown = [from.name, subject].map((text) => text.replaceAll('\u2060', ''))
-    assert.deepEqual(shown, [name, `Choose a new password for ${name}`])
+    assert.deepEqual(shown, [name, `Test message from ${name}`])
   })
 
   test('waits in a form in which no copy of the database holds its link or its text', async (t) => {
@@ -125,7 +152,7 @@ describe('a message', { concurrency: 2 }, () => {
     const { core } = outbox
     await smtp.stop()
     const linkId = await core.db.inTransaction(async (transaction) => {
-      const { link } = await core.recovery.links.create(transaction, {
+      const { link } = await core.links.issued.create(transaction, {
         purpose: 'signup',
         userId: undefined,
         emailLower: 'ada@example.com',
@@ -137,7 +164,7 @@ describe('a message', { concurrency: 2 }, () => {
     await outbox.write({ expiresAtMs: Date.now() + HOUR })
     await eventually('both were tried', async () => (await outbox.rows()).every(({ problem }) => problem !== null))
     await core.db.inTransaction((transaction) =>
-      core.recovery.links.replace(transaction, { purpose: 'signup', userId: undefined, emailLower: 'ada@example.com' }),
+      core.links.issued.replace(transaction, { purpose: 'signup', userId: undefined, emailLower: 'ada@example.com' }),
     )
     await smtp.start()
     await clock.turnTo(HOUR + 1000)

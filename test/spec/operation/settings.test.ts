@@ -120,7 +120,13 @@ describe('§8.2 settings', { concurrency: 3 }, () => {
     await assertRefused(t, { SVC_PORT: '-1', SVC_SECRET: 'short', SVC_TRUST_PROXY: '10.0.0.0/33' })
     await assertRefused(t, { SVC_PORT: '80.5', SVC_SECRET: Buffer.alloc(31).toString('hex'), SVC_AUDIENCES: 'a,,b c' })
     await assertRefused(t, { SVC_PORT: 'http', SVC_SECRET: Buffer.alloc(31).toString('base64'), SVC_TRUST_PROXY: 'x' })
+    await assertRefused(t, { SVC_LOGIN_WITH: 'username', SVC_AFTER_SIGNUP_URL: 'https://app.example.com/welcome' })
     await assertRefused(t, { SVC_WEBHOOK_MAX_ATTEMPTS: '1.5', SVC_LOG_LEVEL: 'INFO!', SVC_DATABASE_URL: 'svc.db' })
+  })
+
+  test('SVC_LOGIN_WITH=both needs usernames', async (t) => {
+    const output = await assertRefused(t, { SVC_LOGIN_WITH: 'both', SVC_USERNAMES: 'off' })
+    assert.match(output, /SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email/)
   })
 
   test('SVC_SECRET: at least 32 bytes as base64 or hex; sessions stay valid with the same secret in either spelling', async (t) => {

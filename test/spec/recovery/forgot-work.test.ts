@@ -11,7 +11,7 @@ import { startService } from '../../support/service/service.ts'
 
 const env = { SVC_SMTP_URL: 'smtp://127.0.0.1:9', SVC_MAIL_FROM: 'svc@example.com', SVC_RATE_LIMIT: 'on' }
 const service = await startService({ env: { ...env, SVC_EMAIL_VERIFICATION: 'off' } })
-const { db, clock, baseUrl, mail, recovery } = await openOperator(service)
+const { db, clock, mail, links } = await openOperator(service)
 
 /** A database that notes each statement of its transactions. */
 const noting = (statements: string[]): Pick<Database, 'inTransaction'> => ({
@@ -32,14 +32,13 @@ const noting = (statements: string[]): Pick<Database, 'inTransaction'> => ({
 
 const statementsFor = async (address: string): Promise<string[]> => {
   const statements: string[] = []
-  const { links, limits } = recovery
+  const { issued, limits } = links
   const deps = {
     clock,
-    baseUrl,
     mail,
-    links,
+    issued,
     limits,
-    lifetimeMs: 3_600_000,
+    lifetimes: { resetMs: 3_600_000, verifyMs: 0, inviteMs: 0 },
     recordEvent: () => assert.fail('recorded'),
   }
   const { ask } = createResetLinks({ ...deps, db: { ...db, ...noting(statements) } })

@@ -370,7 +370,7 @@ describe('at the same moment', () => {
     for (let round = 0; round < 5; round += 1) {
       const { email } = newPerson()
       const invited = await Promise.all(
-        operators.map(({ recovery }) => recovery.invitations.invite({ email, roles: ['editor'], isMailed: false })),
+        operators.map(({ links }) => links.invitations.invite({ email, roles: ['editor'], isMailed: false })),
       )
       const [userId = ''] = new Set(invited.map((each) => each.userId))
       assert.equal(new Set(invited.map((each) => each.userId)).size, 1)

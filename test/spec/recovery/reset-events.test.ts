@@ -17,7 +17,7 @@ import { openOperator } from '../../support/service/replicas.ts'
 
 const { service, database, newAgent, userOfCorp, userOfBoth, linkGithub, providersOf, assertSignsIn } =
   await startLinkingService()
-const { db, recovery } = await openOperator(service)
+const { db, links } = await openOperator(service)
 
 const WAYS_IN = '/auth/account/ways-in'
 
@@ -104,7 +104,7 @@ describe('§4.2 what a reset ends of a verified account', () => {
 
     const link = { userId: id, emailLower: person.email, lifetimeMs: 3_600_000 }
     const create = (purpose: 'undo' | 'verify' | 'not_me') =>
-      db.inTransaction((transaction) => recovery.links.create(transaction, { ...link, purpose }))
+      db.inTransaction((transaction) => links.issued.create(transaction, { ...link, purpose }))
     const [undo, verify, notMe] = [await create('undo'), await create('verify'), await create('not_me')]
     const owner = newAgent()
     const next = withNewPassword(person)
@@ -113,9 +113,9 @@ describe('§4.2 what a reset ends of a verified account', () => {
     const after = await known()
     assert.equal(after.length, 1)
     assert.ok(!before.some(({ device_hash: hash }) => hash === after[0]?.device_hash))
-    assert.equal(await recovery.links.isLive(undo.link.id), true)
-    assert.equal(await recovery.links.isLive(verify.link.id), false)
-    assert.equal(await recovery.links.isLive(notMe.link.id), false)
+    assert.equal(await links.issued.isLive(undo.link.id), true)
+    assert.equal(await links.issued.isLive(verify.link.id), false)
+    assert.equal(await links.issued.isLive(notMe.link.id), false)
     for (const ended of [agent, elsewhere]) await assertSignedOut(ended)
     await assertSignedIn(owner)
   })
@@ -125,7 +125,7 @@ describe('§4.2 what a reset ends of a verified account', () => {
     const { id: userId } = await currentUser(agent)
     for (const purpose of ['verify', 'signup', 'new_email', 'undo', 'invite', 'not_me'] as const) {
       const { token } = await db.inTransaction((transaction) =>
-        recovery.links.create(transaction, { purpose, userId, emailLower: person.email, lifetimeMs: 3_600_000 }),
+        links.issued.create(transaction, { purpose, userId, emailLower: person.email, lifetimeMs: 3_600_000 }),
       )
       assertPage(await openReset(newAgent(), token), 410)
       assertPage(await resetBy(newAgent(), token, 'a good password 1'), 410)
@@ -135,9 +135,9 @@ describe('§4.2 what a reset ends of a verified account', () => {
 
   test('a link that dies between the check and the change changes nothing, and says why', async () => {
     const { person } = await signedUp(service)
-    const make = async () => recovery.links.require(['reset'], await resetTokenOf(service, person.email))
+    const make = async () => links.issued.require(['reset'], await resetTokenOf(service, person.email))
     const [ended, used] = [await make(), await make()]
-    const use = (link: typeof ended) => db.inTransaction((transaction) => recovery.links.use(transaction, link))
+    const use = (link: typeof ended) => db.inTransaction((transaction) => links.issued.use(transaction, link))
     await use(used)
     await assert.rejects(use(used), { name: 'DeadLinkError', state: 'used' })
     await runCommandOf(service, ['users', 'disable', person.email])

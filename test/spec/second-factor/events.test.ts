@@ -50,7 +50,7 @@ const linkFor = async (
   details: Record<string, string>,
 ): Promise<string> => {
   const link = { purpose, userId: id, emailLower: person.email, details, lifetimeMs: 3_600_000 }
-  return (await core.db.inTransaction((transaction) => core.recovery.links.create(transaction, link))).token
+  return (await core.db.inTransaction((transaction) => core.links.issued.create(transaction, link))).token
 }
 
 /** "This wasn't me", with a new password and a code of the app. */

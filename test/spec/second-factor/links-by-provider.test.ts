@@ -113,7 +113,7 @@ test('§4.16 so does a link that undoes a change of address', async () => {
   const { email } = person
   const details = { email, verifiedAt: atMs, askedAt: atMs, newEmail: 'new@example.org' }
   const { token } = await core.db.inTransaction((transaction) =>
-    core.recovery.links.create(transaction, {
+    core.links.issued.create(transaction, {
       purpose: 'undo',
       userId: id,
       emailLower: email,

@@ -176,8 +176,8 @@ describe('§4.16 an account whose address nobody has proved', () => {
   test('does not lose a factor by a link that was opened before the address was proved', async () => {
     const { person, app, agent, id } = await guardedAccount({ service, core, database }, { isVerified: false })
     const [token, own] = [await resetTokenOf(service, person.email), await resetTokenOf(service, person.email)]
-    const link = await core.recovery.links.require(['reset'], token)
-    const late = await core.recovery.entry.check({
+    const link = await core.links.issued.require(['reset'], token)
+    const late = await core.links.entry.check({
       link,
       chosen: { password: NEXT },
       isOwnSession: false,

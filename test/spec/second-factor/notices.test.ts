@@ -49,7 +49,7 @@ const newUser = async () => {
 }
 
 /** Which notice has the link "This wasn't me". */
-const NOTICE = { app: /asks for codes now/, passkey: /A passkey was added/ }
+const NOTICE = { app: /An authenticator app was added/, passkey: /A passkey was added/ }
 
 /** An owner with an app adds a passkey, and removes the app. */
 const replaceAppByPasskey = async (id: string): Promise<void> => {
@@ -103,12 +103,12 @@ describe('users are told what happens to their second factor', () => {
   test('an app that was set up; "This wasn’t me" removes it, and the recovery codes that came with it', async () => {
     const { id, person, agent } = await newUser()
     await setUpApp(agent, Date.now())
-    const { link } = await noticeFor(person.email, /asks for codes now/)
+    const { link } = await noticeFor(person.email, /An authenticator app was added/)
     const browser = newAgent()
     assert.match((await browser.get(pathOf(link))).text, /An authenticator app was set up/)
     const password = `new ${person.password}`
     assertRedirect(await browser.post('/auth/account/not-me', { token: tokenOf(link), password }), '/')
-    await noticeFor(person.email, /no longer asks for codes/)
+    await noticeFor(person.email, /An authenticator app was removed/)
     for (const table of ['one_time_codes', 'recovery_codes'])
       assert.deepEqual(await database.rows(`SELECT user_id FROM ${table} WHERE user_id = ?`, id), [])
     assertPage(await newAgent().get(pathOf(link)), 410)
@@ -140,7 +140,7 @@ describe('users are told what happens to their second factor', () => {
     const authenticator = createAuthenticator({ origin: service.url })
     await addPasskey(agent, authenticator)
     const app = await storeApp(core, { userId: id, email: person.email })
-    const { link } = await noticeFor(person.email, /asks for codes now/)
+    const { link } = await noticeFor(person.email, /An authenticator app was added/)
     const browser = newAgent()
     const form = { token: tokenOf(link), password: `new ${person.password}` }
     assert.match((await browser.get(pathOf(link))).text, /name="passkey_response"/)
@@ -183,7 +183,7 @@ describe('users are told what happens to their second factor', () => {
     const form = { password: `new ${person.password}` }
     const press = (link: string) => owner.post('/auth/account/not-me', { ...form, token: tokenOf(link) })
     const [first, second] = await noticesFor(person.email, NOTICE.passkey, 2)
-    const login = await noticeFor(person.email, /^New login/)
+    const login = await noticeFor(person.email, /^New sign-in/)
     assertPage(await press(second?.link ?? ''), 422)
     const answer = await press(login.link)
     assert.match(answer.location ?? '', /^\/auth\/password\/reset/)
@@ -216,11 +216,11 @@ describe('users are told what happens to their second factor', () => {
     const code = recoveryCodes[0] ?? ''
     const browser = newAgent()
     assertRedirect(await resetBy(browser, await resetTokenOf(service, id), `new ${person.password}`, { code }), '/')
-    assert.match((await noticeFor(person.email, /A recovery code of your/)).text, /9 are left/)
+    assert.match((await noticeFor(person.email, /A recovery code was used/)).text, /You have 9 left\./)
     await browser.post(SECOND_FACTOR_PAGE, { recovery_codes: 'new' })
-    await noticeFor(person.email, /has new recovery codes/)
+    await noticeFor(person.email, /New recovery codes were created/)
     await browser.post(SECOND_FACTOR_PAGE, { remove: '1' })
-    await noticeFor(person.email, /no longer asks for codes/)
+    await noticeFor(person.email, /An authenticator app was removed/)
   })
 
   test('three wrong codes, once a day', async () => {
@@ -244,7 +244,7 @@ describe('users are told what happens to their second factor', () => {
     assertRedirect(await agent.post('/auth/login/code', { code: app.nextCode() }), '/')
     const confirm = (code: string) => agent.post('/auth/account/confirm', { password: person.password, code })
     for (let count = 0; count < 3; count += 1) assertPage(await confirm('000000'), 401)
-    assert.match((await noticeFor(person.email, /Wrong codes/)).text, /got no further/)
+    assert.match((await noticeFor(person.email, /Wrong codes/)).text, /entered wrong codes/)
   })
 
   test('a second factor that an operator has reset, and nothing where there was none', async () => {
@@ -252,9 +252,9 @@ describe('users are told what happens to their second factor', () => {
     await setUpApp(agent, Date.now())
     await storePasskey(core, id)
     await core.users.resetSecondFactors(id, { passkeys: true })
-    const { text } = await noticeFor(person.email, /The second factor of your .* was reset/)
-    assert.match(text, /authenticator app, all recovery codes and the passkey\./)
-    assert.match(text, /The people who run/)
+    const { text } = await noticeFor(person.email, /Your two-step verification was reset/)
+    assert.match(text, /authenticator app, recovery codes and one passkey\./)
+    assert.match(text, /^By: An administrator$/m)
     const before = await purposesTo(person.email)
     await core.users.resetSecondFactors(id, { passkeys: true })
     assert.deepEqual(await purposesTo(person.email), before)

@@ -81,6 +81,26 @@ test('forty wrong codes at once, at two replicas: five are looked at, and after 
   assertRedirect(await other.post(CODE_PAGE, { code: account.recoveryCodes[0] ?? '' }, network), '/')
 })
 
+test('where the limit of the network and that of the account are full, Retry-After names the later end', async () => {
+  const account = await newAccount()
+  const thief = await halfWay(account)
+  const network = elsewhere()
+  const code = account.wrongCode()
+  for (let tries = 0; tries < 5; tries += 1) assertPage(await thief.post(CODE_PAGE, { code }, network), 401)
+  const retrySeconds = async () => {
+    const refused = await thief.post(CODE_PAGE, { code }, network)
+    assertPage(refused, 429)
+    return Number(refused.headers['retry-after'])
+  }
+  const ofAccount = `codeOfAccount ${account.id}`
+  await database.rows('UPDATE counters SET count = 60 WHERE id = ?', ofAccount)
+  const inADay = await retrySeconds()
+  assert.ok(inADay > 900 && inADay <= 86_400, `${inADay} s`)
+  await database.rows('UPDATE counters SET ends_at = ends_at - 86000000 WHERE id = ?', ofAccount)
+  const inAQuarter = await retrySeconds()
+  assert.ok(inAQuarter > 400 && inAQuarter <= 900, `${inAQuarter} s`)
+})
+
 test('twenty in a row close unknown browsers to codes until a new password; the page says what still works', async () => {
   const account = await newAccount()
   const known = await halfWay(account)

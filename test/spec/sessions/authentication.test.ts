@@ -7,13 +7,14 @@ import { startService } from '../../support/service/service.ts'
 
 const service = await startService()
 
-test('§5.1 a session is three cookies, and two that tell scripts of it; svc_device names the browser', async () => {
+test('§5.1 a session is three cookies, and two that tell scripts of it; two are of the browser', async () => {
   const { setCookies } = await signUp(newAgent(service), newPerson())
   assert.deepEqual(setCookies.map(({ name }) => name).sort(), [
     'svc_access',
     'svc_csrf',
     'svc_device',
     'svc_fresh',
+    'svc_last_way',
     'svc_refresh',
     'svc_session',
   ])

@@ -51,7 +51,7 @@ describe('§5.1 SVC_COOKIE_PREFIX=on', () => {
     const { agent: visitor, answer } = await signedUp()
     assert.deepEqual(
       answer.setCookies.map(({ name }) => name),
-      [ACCESS, REFRESH, CSRF, '__Host-svc_session', '__Host-svc_fresh', '__Secure-svc_device'],
+      [ACCESS, REFRESH, CSRF, '__Host-svc_session', '__Host-svc_fresh', '__Secure-svc_device', '__Secure-svc_last_way'],
     )
     assert.deepEqual(
       answer.setCookies.map(({ attributes: { path, httponly } }) => [path, httponly]),
@@ -61,6 +61,7 @@ describe('§5.1 SVC_COOKIE_PREFIX=on', () => {
         ['/', undefined],
         ['/', undefined],
         ['/', undefined],
+        ['/auth', ''],
         ['/auth', ''],
       ],
     )

@@ -43,7 +43,7 @@ export const HOSTILE_HTML = `<base href="https://elsewhere.example/">
   <a id="svcSession"></a><a id="svcSession" name="audience" href="urn:evil"></a>
   <form id="cookieStore"><input name="addEventListener"></form>`
 
-const IN_AUTH = new Set(['svc_refresh', 'svc_device'])
+const IN_AUTH = new Set(['svc_refresh', 'svc_device', 'svc_last_way'])
 
 /** The cookies of a client, for a browser on this machine. */
 export const cookiesOf = ({ cookies }: UserAgent): { name: string; value: string; domain: string; path: string }[] =>

@@ -4,11 +4,16 @@ import { type Answer, type Form, type UserAgent, createUserAgent, type Site } fr
 
 export type Person = { email: string; password: string; username: string }
 
+/** With a name, where `SVC_NAMES` is on. */
+export type NamedPerson = Person & { name?: string }
+
 /** The user as the JSON API shows it. */
 export type User = {
   id: string
   email: string
   username: string
+  /** Only where `SVC_NAMES` is on. */
+  name?: string | null
   roles: string[]
   disabled: boolean
   created_at: string
@@ -40,7 +45,7 @@ export const newAgent = (service: Site): UserAgent => {
 /** A new account with an agent that is signed in to it. */
 export const signedUp = async (
   service: Site,
-  person: Person = newPerson(),
+  person: NamedPerson = newPerson(),
 ): Promise<{ agent: UserAgent; person: Person }> => {
   const agent = newAgent(service)
   const answer = await signUp(agent, person)

@@ -4,11 +4,11 @@ import type { LogLine } from '../service/service-log.ts'
 import { MARKUP } from './nasty.ts'
 
 const KNOWN_COOKIE =
-  /^(?:__Host-|__Secure-)?svc_(?:access|refresh|csrf|session|fresh|device|link|pending|codes|done|stay|oauth)$/
+  /^(?:__Host-|__Secure-)?svc_(?:access|refresh|csrf|session|fresh|device|last_way|link|pending|codes|done|stay|oauth)$/
 const READABLE_COOKIE = /^(?:__Host-)?svc_(?:csrf|session|fresh)$/
 const SAME_SITE_PATH = /^\/(?![/\\])[\x21-\x7e]*$/
 const JSON_PATH =
-  /^\/auth\/(?:api\/|(?:passkeys\/(?:login|register)(?:\/options)?|health|ready|\.well-known\/jwks\.json)(?:\?|$))/
+  /^\/auth\/(?:api\/|(?:passkeys\/(?:login|register)(?:\/options)?|health|ready|\.well-known\/(?:jwks\.json|passkey-endpoints))(?:\?|$))/
 
 /** Where a response may send a browser. */
 export interface Places {

@@ -74,6 +74,7 @@ const COOKIES = [
   'svc_refresh',
   'svc_csrf',
   'svc_device',
+  'svc_last_way',
   'svc_link',
   'svc_pending',
   'svc_codes',

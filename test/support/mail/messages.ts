@@ -9,7 +9,7 @@ export const MAIL_BASE_URL = 'https://app.example.com'
 
 const link = (path: string, hours: number) => ({
   url: `${MAIL_BASE_URL}/auth/${path}?token=${TOKEN}`,
-  expiresAtMs: AT_MS + hours * HOUR_MS,
+  lifetimeMs: hours * HOUR_MS,
 })
 
 const about = {
@@ -25,6 +25,7 @@ const notMe = link('account/not-me', 72)
 const NOTICES: Record<string, Notice> = {
   email_changed: { kind: 'email_changed', oldEmail: 'ada@old.example.com', newEmail: about.email },
   username_changed: { kind: 'username_changed', oldUsername: 'ada', newUsername: 'ada-lovelace' },
+  name_changed: { kind: 'name_changed' },
   password_changed: { kind: 'password_changed', how: 'changed' },
   password_set: { kind: 'password_changed', how: 'set' },
   password_reset: { kind: 'password_changed', how: 'reset' },
@@ -71,6 +72,7 @@ const LINKS: Record<string, Message> = {
 const BY_OPERATOR = [
   'email_changed',
   'username_changed',
+  'name_changed',
   'password_changed',
   'password_set',
   'provider_removed',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { newPerson, type Person, signUp } from '../client/accounts.ts'
+import { type NamedPerson, newPerson, signUp } from '../client/accounts.ts'
 import { assertPage, assertRedirect } from '../client/assertions.ts'
 import { type Answer, createUserAgent, type Form, type UserAgent } from '../client/user-agent.ts'
 import type { TurnedClock } from '../clock/turned-clock.ts'
@@ -50,7 +50,7 @@ export const startVerification = async ({ mode, env, clock, t, start = startServ
     tokenOf((await smtp.receivedFor(email, count)).link)
 
   /** Signs up, and goes on with the token of the message. */
-  const signedUpBy = async (agent: UserAgent, person: Person = newPerson()) => {
+  const signedUpBy = async (agent: UserAgent, person: NamedPerson = newPerson()) => {
     const answer = await signUp(agent, { ...person, return_to: '/kept' })
     if (mode === 'optional') assertRedirect(answer, '/kept')
     else assertPage(answer)
@@ -63,6 +63,6 @@ export const startVerification = async ({ mode, env, clock, t, start = startServ
     database,
     tokenFor,
     newAgent: () => createUserAgent(service),
-    signUp: (person?: Person) => signedUpBy(createUserAgent(service), person),
+    signUp: (person?: NamedPerson) => signedUpBy(createUserAgent(service), person),
   }
 }

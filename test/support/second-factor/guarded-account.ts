@@ -93,7 +93,7 @@ const bearer = async ({ service, core }: Deps, userId: string): Promise<UserAgen
 
 export const guardedAccount = async (deps: Deps, { isVerified = true } = {}): Promise<GuardedAccount> => {
   const { service, core, database } = deps
-  const { db, recovery } = core
+  const { db } = core
   const person = newPerson()
   const { id } = await core.users.create({ ...person, emailVerified: isVerified })
   const agent = await loggedIn(service, person)
@@ -120,7 +120,7 @@ export const guardedAccount = async (deps: Deps, { isVerified = true } = {}): Pr
   await database.rows('UPDATE known_browsers SET trusted_until = ? WHERE user_id = ?', Date.now() + 3_600_000, id)
   const createLink = async (purpose: 'verify' | 'undo') => {
     const link = { purpose, userId: id, emailLower: person.email, lifetimeMs: 3_600_000 }
-    return (await db.inTransaction((transaction) => recovery.links.create(transaction, link))).link.id
+    return (await db.inTransaction((transaction) => core.links.issued.create(transaction, link))).link.id
   }
   const links = { verify: await createLink('verify'), undo: await createLink('undo') }
   const other = await bearer(deps, id)
@@ -162,7 +162,7 @@ export const waysLeft = async ({ core, database }: Deps, account: GuardedAccount
   const has = async (sql: string, ...values: string[]) => (await database.rows(sql, id, ...values)).length > 0
   const stayOrGo = async (sql: string, ...values: string[]) => ((await has(sql, ...values)) ? 'stay' : 'go')
   const [own, others] = [await isIn(agent), await isIn(other)]
-  const [verify, undo] = [await core.recovery.links.isLive(links.verify), await core.recovery.links.isLive(links.undo)]
+  const [verify, undo] = [await core.links.issued.isLive(links.verify), await core.links.issued.isLive(links.undo)]
   const isKnown = await has('SELECT id FROM known_browsers WHERE user_id = ? AND device_hash = ?', browser)
   const isTrusted = await has('SELECT id FROM known_browsers WHERE user_id = ? AND trusted_until IS NOT NULL')
   assert.ok(own || !others, 'the session of the request outlives the others')

@@ -19,11 +19,12 @@ export const routeTable = (provider: string): Route[] => {
     providers,
     baseUrl,
     cookieTable,
-    recovery: {},
+    links: {},
     loadDirectory: async () => ({}),
     oauth: {},
     audiences: [],
     usernames: true,
+    names: 'optional',
     passwords: true,
     passkeys: { isOn: true },
   } as unknown as RouteDeps)

@@ -21,6 +21,7 @@ export const auth0: Format = {
     id: idOf(entry),
     ...emailOf(entry),
     username: textIn(entry, 'username'),
+    name: nameOf(entry),
     disabled: entry.blocked === true,
     createdAt: textIn(entry, 'created_at'),
     accounts: objectsIn(entry.identities)
@@ -30,7 +31,7 @@ export const auth0: Format = {
         subject: (typeof id === 'string' && id !== '') || Number.isSafeInteger(id) ? String(id) : undefined,
       })),
     hashOf: () => textIn(entry, 'passwordHash'),
-    losses: Array.isArray(entry.multifactor) && entry.multifactor.length > 0 ? ['second factors'] : [],
+    losses: { 'second factors': Array.isArray(entry.multifactor) && entry.multifactor.length > 0 },
   }),
 }
 
@@ -38,6 +39,12 @@ export const auth0: Format = {
 const idOf = (entry: Values): string | undefined => {
   const id = textIn(entry, 'alt_id') ?? textIn(valuesOf(entry['_id']), '$oid')
   return textIn(entry, 'user_id') ?? (id === undefined ? undefined : `${DATABASE}|${id}`)
+}
+
+/** Auth0 calls users by their email who have given no name. */
+const nameOf = (entry: Values): string | undefined => {
+  const name = textIn(entry, 'name')
+  return name === textIn(entry, 'email') ? undefined : name
 }
 
 /** Some users have their email among the identifiers only. */

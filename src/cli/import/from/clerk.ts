@@ -1,5 +1,5 @@
 import { readCsv } from '../csv.ts'
-import { type Format, textIn, unreadableHash } from './format.ts'
+import { type Format, nameIn, textIn, unreadableHash } from './format.ts'
 
 /**
  * Reads the file that Clerk's dashboard makes under Settings, User exports: the only export with password digests
@@ -15,8 +15,9 @@ export const clerk: Format = {
       email,
       emailVerified: email !== undefined && verified.includes(email),
       username: textIn(entry, 'username'),
+      name: nameIn(entry, 'first_name', 'last_name'),
       hashOf: () => hashOf(textIn(entry, 'password_digest'), textIn(entry, 'password_hasher')),
-      losses: textIn(entry, 'totp_secret') === undefined ? [] : ['second factors'],
+      losses: { 'second factors': textIn(entry, 'totp_secret') !== undefined },
     }
   },
 }

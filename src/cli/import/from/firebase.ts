@@ -14,6 +14,7 @@ export const firebase: Format = {
   convert: (entry, hashParameters) => ({
     id: textIn(entry, 'localId'),
     email: textIn(entry, 'email'),
+    name: textIn(entry, 'displayName'),
     emailVerified: entry.emailVerified === true,
     disabled: entry.disabled === true,
     createdAt: timeIn(entry, 'createdAt'),

@@ -8,6 +8,7 @@ export type Loss =
   | 'passkeys'
   | 'sign-in with a provider that is not configured here'
   | 'usernames'
+  | 'names'
   | 'roles'
 
 /** Another system has exported the user. */
@@ -17,6 +18,8 @@ export interface Exported {
   emailVerified: boolean
   /** It may be one that svc does not accept. */
   username?: string | undefined
+  /** So may this. */
+  name?: string | undefined
   roles?: string[]
   disabled?: boolean
   createdAt?: string | undefined
@@ -24,7 +27,7 @@ export interface Exported {
   accounts?: { provider: string | undefined; subject: string | undefined; email?: string | undefined }[]
   /** Finds the hash of the password; `unprocessable` when svc cannot check such a hash. */
   hashOf: () => string | undefined
-  losses?: Loss[]
+  losses?: Partial<Record<Loss, boolean>>
 }
 
 /** Reads the export of another system. */
@@ -59,24 +62,24 @@ export const toFields = (
     const issuer = issuerOf(provider) ?? ISSUERS.get(provider)
     return issuer !== undefined && subject !== undefined ? [{ provider, issuer, subject, email }] : []
   })
+  const losses: Partial<Record<Loss, boolean>> = {
+    usernames: !keepsUsername && !username.includes('@'),
+    'sign-in with a provider that is not configured here': identities.length < accounts.length,
+    ...user.losses,
+  }
   return {
     fields: {
       id: user.id,
       email: user.email,
       username: keepsUsername ? username : undefined,
+      name: user.name,
       roles: user.roles,
       email_verified: user.emailVerified,
       disabled: user.disabled,
       created_at: user.createdAt,
       identities,
     },
-    losses: [
-      ...(keepsUsername || username.includes('@') ? [] : (['usernames'] as const)),
-      ...(identities.length === accounts.length
-        ? []
-        : (['sign-in with a provider that is not configured here'] as const)),
-      ...(user.losses ?? []),
-    ],
+    losses: (Object.keys(losses) as Loss[]).filter((loss) => losses[loss]),
   }
 }
 
@@ -93,6 +96,10 @@ export const textIn = (values: Values, name: string): string | undefined => {
   const value = values[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
+
+/** Puts together the parts of a name, those that are there. */
+export const nameIn = (values: Values, ...parts: string[]): string | undefined =>
+  parts.flatMap((part) => textIn(values, part) ?? []).join(' ') || undefined
 
 /** Writes a time in milliseconds since 1970, a number or a text, in the form that an import takes. */
 export const timeIn = (values: Values, name: string): string | undefined => {

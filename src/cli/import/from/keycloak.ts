@@ -1,5 +1,5 @@
 import { readJsonObjects } from '../json.ts'
-import { type Format, type Loss, objectsIn, textIn, timeIn, unreadableHash, type Values, valuesOf } from './format.ts'
+import { type Format, nameIn, objectsIn, textIn, timeIn, unreadableHash, type Values, valuesOf } from './format.ts'
 
 /**
  * Reads the files of `kc.sh export --realm REALM`: that of the realm with its users, or those of the users alone
@@ -10,6 +10,7 @@ export const keycloak: Format = {
   convert(entry) {
     if (textIn(entry, 'serviceAccountClientId') !== undefined) return undefined
     const credentials = objectsIn(entry.credentials)
+    const has = (...types: string[]) => credentials.some(({ type }) => types.includes(String(type)))
     const roles = rolesOf(entry)
     const kept = roles.filter((role) => ROLE.test(role))
     return {
@@ -17,6 +18,7 @@ export const keycloak: Format = {
       email: textIn(entry, 'email'),
       emailVerified: entry.emailVerified === true,
       username: textIn(entry, 'username'),
+      name: nameIn(entry, 'firstName', 'lastName'),
       roles: kept,
       disabled: entry.enabled === false,
       createdAt: timeIn(entry, 'createdTimestamp'),
@@ -25,7 +27,11 @@ export const keycloak: Format = {
         subject: textIn(account, 'userId'),
       })),
       hashOf: () => hashOf(credentials.find(({ type }) => type === 'password')),
-      losses: [...factorsOf(credentials), ...(kept.length === roles.length ? [] : (['roles'] as const))],
+      losses: {
+        'second factors': has('otp', 'webauthn', 'recovery-authn-codes'),
+        passkeys: has('webauthn-passwordless'),
+        roles: kept.length < roles.length,
+      },
     }
   },
 }
@@ -38,14 +44,6 @@ const ROLE = /^[a-z0-9_:.-]{1,64}$/
 
 const rolesOf = ({ realmRoles }: Values): string[] =>
   Array.isArray(realmRoles) ? realmRoles.map(String).filter((role) => !OF_KEYCLOAK.test(role)) : []
-
-const factorsOf = (credentials: Values[]): Loss[] => {
-  const has = (...types: string[]) => credentials.some(({ type }) => types.includes(String(type)))
-  return [
-    ...(has('otp', 'webauthn', 'recovery-authn-codes') ? (['second factors'] as const) : []),
-    ...(has('webauthn-passwordless') ? (['passkeys'] as const) : []),
-  ]
-}
 
 const PBKDF2: Record<string, string> = { pbkdf2: 'sha1', 'pbkdf2-sha256': 'sha256', 'pbkdf2-sha512': 'sha512' }
 

@@ -1,5 +1,5 @@
 import { readJsonObjects } from '../json.ts'
-import { type Format, type Loss, objectsIn, textIn, type Values, valuesOf } from './format.ts'
+import { type Format, nameIn, objectsIn, textIn, type Values, valuesOf } from './format.ts'
 
 /**
  * Reads identities as Kratos' admin API returns them: `GET /admin/identities/{id}?include_credential=password&
@@ -10,10 +10,13 @@ export const kratos: Format = {
   convert(entry) {
     const traits = valuesOf(entry.traits)
     const credentials = valuesOf(entry.credentials)
+    // Without include_credential, a credential has no more than its type.
+    const has = (...types: string[]) => types.some((type) => credentials[type] !== undefined)
     return {
       id: textIn(entry, 'id'),
       ...emailOf(traits, objectsIn(entry.verifiable_addresses)),
       username: textIn(traits, 'username'),
+      name: textIn(traits, 'name') ?? nameIn(valuesOf(traits.name), 'first', 'last'),
       disabled: entry.state === 'inactive',
       createdAt: textIn(entry, 'created_at'),
       accounts: objectsIn(configOf(credentials, 'oidc').providers).map((account) => ({
@@ -21,7 +24,7 @@ export const kratos: Format = {
         subject: textIn(account, 'subject'),
       })),
       hashOf: () => hashOf(textIn(configOf(credentials, 'password'), 'hashed_password')),
-      losses: factorsOf(credentials),
+      losses: { 'second factors': has('totp', 'lookup_secret', 'webauthn'), passkeys: has('passkey') },
     }
   },
 }
@@ -34,15 +37,6 @@ const emailOf = (traits: Values, addresses: Values[]) => {
   const email = textIn(traits, 'email') ?? textIn(byMail[0] ?? {}, 'value')
   const address = byMail.find((each) => textIn(each, 'value')?.toLowerCase() === email?.toLowerCase())
   return { email, emailVerified: address?.verified === true }
-}
-
-const factorsOf = (credentials: Values): Loss[] => {
-  // Without include_credential, a credential has no more than its type.
-  const has = (...types: string[]) => types.some((type) => credentials[type] !== undefined)
-  return [
-    ...(has('totp', 'lookup_secret', 'webauthn') ? (['second factors'] as const) : []),
-    ...(has('passkey') ? (['passkeys'] as const) : []),
-  ]
 }
 
 /** Kratos writes scrypt's N itself in the place of its logarithm. */

@@ -1,9 +1,9 @@
-import type { Clock } from '../../lib/time.ts'
-import type { SigningKeys } from '../keys/signing-keys.ts'
-import { currentTimeMs, type Lifetimes } from '../lifetime.ts'
-import type { SessionWithUser } from '../session.ts'
-import type { AccessTokens } from './access-token.ts'
-import type { RefreshToken, RefreshTokens } from './refresh-token.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SigningKeys } from './keys/signing-keys.ts'
+import { currentTimeMs, type Lifetimes } from './lifetime.ts'
+import type { SessionWithUser } from './session.ts'
+import type { AccessTokens } from './tokens/access-token.ts'
+import type { RefreshToken, RefreshTokens } from './tokens/refresh-token.ts'
 
 /** A browser is given these tokens; each is good for so many seconds. */
 export interface Tokens {

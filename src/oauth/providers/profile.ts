@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type Email, readEmail } from '../lib/email-address.ts'
-import { emailProblem, signInProblem } from './errors.ts'
-import type { Identity } from './identity-store.ts'
-import type { ProviderSettings } from './providers/presets.ts'
+import { type Email, readEmail } from '../../lib/email-address.ts'
+import { emailProblem, signInProblem } from '../errors.ts'
+import type { Identity } from '../identity-store.ts'
+import type { ProviderSettings } from './presets.ts'
 
 /** A provider says this about its user; it is checked, and has one form for all providers. */
 export interface ProviderProfile {
@@ -18,6 +18,8 @@ export interface ProviderProfile {
   hostedDomain: string | undefined
   /** It is the user's name at the provider, and a username is made from it. */
   name: string
+  /** It is the name of the person, for a new account. */
+  fullName?: string | undefined
   /** The user last signed in at the provider at this time; it is undefined when the provider does not say. */
   signedInAtMs: number | undefined
   /** The provider has asked them for a second factor at this time, as its ID token says. */
@@ -61,6 +63,7 @@ export const readClaims = (claims: Claims, issuer: string, settings: ProviderSet
     emailVerified: email !== undefined && isVerified(claims, email, settings),
     hostedDomain: settings.kind === 'google' ? textOf(claims.hd).toLowerCase() || undefined : undefined,
     name: nameOf(claims),
+    fullName: fullNameOf(claims),
     signedInAtMs: timeOf(claims.auth_time),
   }
 }
@@ -93,6 +96,12 @@ const timeOf = (value: unknown): number | undefined => {
 const nameOf = ({ preferred_username, nickname, name }: Claims): string => {
   const names = [preferred_username, nickname, name].map(textOf)
   return (names.find((text) => text.trim() !== '') ?? '').slice(0, MAX_NAME_LENGTH)
+}
+
+/** A longer one is not accepted anyway, and would not fit into a cookie. */
+const fullNameOf = ({ name }: Claims): string | undefined => {
+  const text = textOf(name)
+  return text !== '' && text.length <= MAX_NAME_LENGTH ? text : undefined
 }
 
 /** Throws `forbidden` when domains are configured and the user belongs to none of them. */

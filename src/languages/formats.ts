@@ -1,0 +1,47 @@
+/** Pages, messages and dates have this language and its conventions. */
+export const LANGUAGE = 'en'
+const LOCALE = 'en-GB'
+
+/** Creates a format at its first use, since they would slow down the start. */
+const lazy = <Format>(create: () => Format): (() => Format) => {
+  let format: Format | undefined
+  return () => (format ??= create())
+}
+
+const numbers = lazy(() => new Intl.NumberFormat(LOCALE))
+const alternatives = lazy(() => new Intl.ListFormat(LOCALE, { type: 'disjunction' }))
+const lists = lazy(() => new Intl.ListFormat(LOCALE))
+const moments = lazy(
+  () =>
+    new Intl.DateTimeFormat(LOCALE, {
+      day: 'numeric',
+      month: 'long',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: 'UTC',
+      timeZoneName: 'short',
+    }),
+)
+
+export const numberText = (count: number): string => numbers().format(count)
+
+/** Writes "one, two and three". */
+export const listText = (items: readonly string[]): string => lists().format(items)
+
+/** Writes "one, two or three". */
+export const anyOfText = (items: readonly string[]): string => alternatives().format(items)
+
+/** Writes a time with its zone, as "22 November 2026 at 16:53 UTC". */
+export const momentText = (atMs: number): string => moments().format(atMs)
+
+/** Writes "2 minutes" for 90 seconds: a wait is never said to be shorter than it is. */
+export const waitText = (seconds: number): string => {
+  if (seconds < 60) return unitText(Math.max(1, Math.ceil(seconds)), 'second')
+  if (seconds < 3600) return unitText(Math.ceil(seconds / 60), 'minute')
+  return unitText(Math.ceil(seconds / 3600), 'hour')
+}
+
+/** Writes "30 days". */
+export const unitText = (count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string =>
+  new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
