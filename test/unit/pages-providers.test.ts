@@ -363,3 +363,23 @@ test('a provider’s name is always one part of the path', () => {
   const claim = formsOf(pages.linkAccount({ ...linkAccount, provider: { name, label: name } })).at(-1)
   assert.match(claim?.action ?? '', /^\/auth\/oauth\/[^/?#"]+\/claim$/)
 })
+
+test('from four providers on, their buttons show the name alone, and say the rest to screen readers', () => {
+  const providers = ['Google', 'GitHub', 'Apple', 'Corp'].map((label) => ({ name: label.toLowerCase(), label }))
+  const view = { csrfToken: 't', returnTo: undefined, email: '', errors: {}, passwords: true, signupOpen: true }
+  const buttonsOf = (count: number) =>
+    [
+      ...pages
+        .login({ ...view, providers: providers.slice(0, count) })
+        .matchAll(/<button class="second"([^>]*)>.*?<\/span>(.*?)<\/button>/g),
+    ].map(([, attributes, text]) => [attributes, text])
+  assert.deepEqual(buttonsOf(3), [
+    ['', 'Continue with Google'],
+    ['', 'Continue with GitHub'],
+    ['', 'Continue with Apple'],
+  ])
+  assert.deepEqual(
+    buttonsOf(4),
+    providers.map(({ label }) => [` aria-label="Continue with ${label}"`, label]),
+  )
+})

@@ -212,6 +212,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.loginWithBoth({ ...login, problem: { kind: 'credentials_wrong', loginWith: 'both' } }),
     'login with the email or the username, incomplete': (pages) =>
       pages.loginWithBoth({ ...login, errors: { email: 'email_or_username_missing' } }),
+    'login with many providers': (pages) =>
+      pages.login({ ...login, providers: [...providers, ...providers, ...providers, ...providers, ...providers] }),
     'login without passwords': (pages) => pages.login({ ...login, passwords: false, providers }),
     'login by passkey alone': (pages) => pages.login({ ...login, passwords: false }),
     'login after deletion': (pages) => pages.login({ ...login, notice: 'deleted' }),
