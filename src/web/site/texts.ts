@@ -1,6 +1,6 @@
 import type { NamedProblem } from '../../http/form-view.ts'
 import { passkeyNameProblem } from './passkey-texts.ts'
-import { anyOf, providerProblems } from './provider-texts.ts'
+import { providerProblems } from './provider-texts.ts'
 import { codeProblems } from './second-factor-texts.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
