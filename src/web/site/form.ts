@@ -59,7 +59,8 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   it.focused && html` autofocus`,
 ]
 
-const wordsOfField = (problem: FieldProblem): string => {
+/** Says what is wrong with a field. */
+export const wordsOfField = (problem: FieldProblem): string => {
   if (typeof problem === 'string') return texts.fieldProblems[problem]
   if ('minLength' in problem) return texts.passwordTooShort(problem.minLength)
   if ('asciiForm' in problem) return texts.emailNotAscii(problem.asciiForm)

@@ -1,6 +1,6 @@
 import type { NamedProblem } from '../../http/form-view.ts'
 import { passkeyNameProblem } from './passkey-texts.ts'
-import { anyOf, providerProblems } from './provider-texts.ts'
+import { anyOfText } from '../../languages/formats.ts'
 import { codeProblems } from './second-factor-texts.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
@@ -114,9 +114,9 @@ export const texts = {
   logInInstead: 'Log in with this email',
   alreadyHere: 'Already have an account?',
   signUpByProvider: 'An account here begins with one of these:',
-  emailHint: (domains: readonly string[]): string => `An address of ${anyOf(domains)}.`,
+  emailHint: (domains: readonly string[]): string => `An address of ${anyOfText(domains)}.`,
   emailNotAscii: (asciiForm: string): string => `Enter this address as ${asciiForm}.`,
-  emailNotAccepted: (domains: readonly string[]): string => `Use an email address of ${anyOf(domains)}.`,
+  emailNotAccepted: (domains: readonly string[]): string => `Use an email address of ${anyOfText(domains)}.`,
   signUpClosed: 'New accounts aren’t open',
   signUpClosedAdvice: (appName: string): string => `Ask whoever runs ${appName} for an account.`,
 
@@ -127,38 +127,13 @@ export const texts = {
   loggedOut: 'You are logged out',
   loggedOutAdvice: 'You can close this page, or log in again.',
 
-  providerProblems,
-  providerUnnamed: 'the other service',
-  logInWith: (provider: string): string => `Log in with ${provider}`,
-  tryAgainWith: (provider: string): string => `Try again with ${provider}`,
-  logInOtherwise: 'Log in another way',
   connect: (provider: string): string => `Connect ${provider}`,
-  connectToAccount: (provider: string): string => `Connect ${provider} to your account`,
-  accountExists: 'There is already an account with',
-  connectByProof: (provider: string): string => `To connect ${provider} to it, show that it is yours.`,
-  connectBy: (provider: string, connected: readonly string[]): string =>
-    connected.length === 1
-      ? `To connect ${provider} to it, log in with ${connected[0]}: that is connected to it already.`
-      : `To connect ${provider} to it, log in with one of these: they are connected to it already.`,
-  passwordHere: (appName: string): string => `Your ${appName} password`,
-  notYours: 'Not your account?',
-  reclaimOpen: 'I don’t have that password, or I never made this account',
-  reclaimOpenOther: 'That isn’t mine, or I never made this account',
-  reclaimAbout: (provider: string): string =>
-    `Nobody has shown yet that this email is theirs; ${provider} confirms that it is yours. So you can take the account over:`,
-  reclaimEndsPassword: 'Its password stops working.',
-  reclaimEndsSessions: 'All its sessions are logged out.',
-  reclaimEndsConnections: 'Its other connections are removed.',
-  reclaimEndsRoles: 'Any roles that it was given are taken away.',
-  reclaimKeeps: 'What is in it stays, and is yours.',
-  reclaimButton: 'Take over and end all other access',
 
   confirm: 'Confirm it’s you',
   confirmAbout: 'Log in once more, so that nobody else at this device can make this change.',
   confirmImpossible: (appName: string): string =>
     `There is nothing here by which you could log in once more. Ask whoever runs ${appName}.`,
   confirmButton: 'Confirm',
-  confirmOtherwise: 'Confirm another way',
   confirmFirst: {
     waysIn: 'To connect or disconnect anything, first confirm that it’s you.',
     password: 'Confirm it’s you to set a password',
