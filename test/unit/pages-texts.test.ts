@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AUDIT_TYPES } from '../../src/audit/audit-event.ts'
-import { shownActivity } from '../../src/web/account/account-activity.ts'
+import { shownActivity } from '../../src/web/account/activity-texts.ts'
 import { texts } from '../../src/web/site/texts.ts'
 import { agoOf, dayOf, momentOf } from '../../src/web/site/time-text.ts'
 

@@ -91,7 +91,7 @@ ${reclaimConsequences()}
 </div>
 ${ownerInput(view.email)}
 ${newPasswordField('new_password', view.errors.new_password, layout)}
-<button class="second">${t('reclaim.button')}</button>
+<button class="${view.hasPassword ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
 
 const reclaimSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>

@@ -55,14 +55,14 @@ const otherProviders = ({ csrfToken, pending, hasPassword, providers }: LinkAcco
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-const reclaimForm = ({ csrfToken, pending, provider, email }: LinkAccountView): HtmlFragment =>
+const reclaimForm = ({ csrfToken, pending, provider, email, hasPassword, providers }: LinkAccountView): HtmlFragment =>
   html`<form method="post" action="${providerPath(provider.name, 'claim')}">
 ${csrfInput(csrfToken)}${pendingInput(pending)}
 <div>
 <p>${t.html('reclaim.about_provider', { provider: provider.label, email: bold(email) })}</p>
 ${reclaimConsequences()}
 </div>
-<button class="second">${t('reclaim.button')}</button>
+<button class="${hasPassword || providers.length > 0 ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
 
 // The section is collapsed if the user can prove ownership in another way: reclaiming ends all other access to the
