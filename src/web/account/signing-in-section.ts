@@ -156,6 +156,6 @@ const signingInTexts = {
   addTitle: 'Add a way to log in',
   addAbout(passkeys: boolean, labels: readonly string[]): string {
     if (labels.length === 0) return 'A passkey: your fingerprint, your face or a PIN'
-    return passkeys ? `A passkey, ${anyOfText(labels)}` : anyOf(labels)
+    return passkeys ? `A passkey, ${anyOfText(labels)}` : anyOfText(labels)
   },
 } as const

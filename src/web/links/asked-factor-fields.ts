@@ -3,7 +3,7 @@ import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
-import { csrfInput, wordsOfField } from '../site/form.ts'
+import { csrfInput, fieldProblemText } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import type { IconName } from '../site/icon.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
@@ -45,7 +45,7 @@ const askedCode = (factor: AskedFactorView, { errors }: AskingForm): HtmlFragmen
 const passkeyProblem = ({ errors }: AskingForm): HtmlFragment | undefined => {
   const problem = codeProblemOf(errors)
   return typeof problem === 'string'
-    ? html`<p class="problem" role="alert" id="passkey-problem" tabindex="-1"${!errors.password && html` autofocus`}>${wordsOfField(problem)}</p>`
+    ? html`<p class="problem" role="alert" id="passkey-problem" tabindex="-1"${!errors.password && html` autofocus`}>${fieldProblemText(problem)}</p>`
     : undefined
 }
 

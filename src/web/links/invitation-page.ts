@@ -7,7 +7,7 @@ import { chosenPassword, chosenUsername, csrfInput, ownerInput, tokenInput } fro
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { type NameView, nameField } from '../site/person-name.ts'
-import { entryInputs, orLine, providerButtons } from '../site/providers.ts'
+import { continueWith, entryInputs, orLine, providerButtons } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 
 export interface InvitationView extends FormView {
@@ -63,12 +63,7 @@ const providerForms = (
   { passkeys }: Layout,
 ): HtmlFragment | undefined => {
   const hiddenInputs = entryInputs({ purpose: 'invite', token })
-  const buttons = providerButtons({
-    csrfToken,
-    providers,
-    hiddenInputs,
-    words: (provider) => t('login.continue_with', { provider }),
-  })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith })
   // The line stands above the first of the other ways.
   return buttons && html`${byPassword !== passkeys && orLine()}${buttons}`
 }

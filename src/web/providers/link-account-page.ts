@@ -6,7 +6,7 @@ import { reclaimConsequences } from '../site/consequences.ts'
 import { csrfInput, field, ownerInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
-import { entryHref, orLine, pendingInput, providerButtons, providerPath } from '../site/providers.ts'
+import { continueWith, entryHref, orLine, pendingInput, providerButtons, providerPath } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 
 /** A user signs in with a new provider, and the email belongs to an existing account. */
@@ -46,12 +46,7 @@ ${field({
 
 const otherProviders = ({ csrfToken, pending, hasPassword, providers }: LinkAccountView): HtmlFragment | undefined => {
   const hiddenInputs = pendingInput(pending)
-  const buttons = providerButtons({
-    csrfToken,
-    providers,
-    hiddenInputs,
-    words: (label) => t('login.continue_with', { provider: label }),
-  })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith })
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
