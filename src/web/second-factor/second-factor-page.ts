@@ -1,6 +1,7 @@
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FormProblem } from '../../http/form-view.ts'
+import { RECOVERY_CODES } from '../../second-factor/recovery-code-sets.ts'
 import { csrfInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
@@ -23,9 +24,6 @@ export interface SecondFactorView {
 }
 
 const ACTION = '/auth/account/second-factor'
-
-/** A set of new codes has as many. */
-const ALL_CODES = 10
 
 const setUpPart = ({ csrfToken, hasApp, returnTo }: SecondFactorView, setUp: SetUpView): HtmlFragment => {
   const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(returnTo)}`
@@ -52,7 +50,7 @@ const recoveryPart = (
   { csrfToken, returnTo }: SecondFactorView,
   left: number,
 ): HtmlFragment => html`<h2>${t('recovery.title')}</h2>
-<p>${t('recovery.about')} <b>${left === 0 ? t('recovery.left_none') : t.plural('recovery.left', left, { total: ALL_CODES })}</b></p>
+<p>${t('recovery.about')} <b>${left === 0 ? t('recovery.left_none') : t.plural('recovery.left', left, { total: RECOVERY_CODES })}</b></p>
 <form method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
 <button class="second" name="recovery_codes" value="new">${t('recovery.renew')}</button>

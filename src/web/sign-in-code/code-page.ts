@@ -6,6 +6,7 @@ import { csrfInput, ownerInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { entryHref, orLine } from '../site/providers.ts'
+import { texts } from '../site/texts.ts'
 import { durationOf } from '../site/time-text.ts'
 import { type SetUpView, setUpSteps } from '../sign-in/set-up-steps.ts'
 
@@ -50,7 +51,7 @@ const passkeyPart = ({ csrfToken, takes }: LoginCodeView): HtmlFragment => {
 const passkeyProblem = (view: LoginCodeView): HtmlFragment | undefined => {
   const problem = codeProblemOf(view.errors)
   return typeof problem === 'string'
-    ? html`<p class="problem" role="alert" tabindex="-1" autofocus>${t(`problem.${problem}`)}</p>
+    ? html`<p class="problem" role="alert" tabindex="-1" autofocus>${texts.fieldProblems[problem]}</p>
 `
     : undefined
 }
