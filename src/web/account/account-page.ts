@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { t } from '../../languages/texts.ts'
 import { accountDone } from '../site/account-done.ts'
 import { forgotLink } from '../site/forgot-link.ts'
 import { csrfInput, formProblem, notice } from '../site/form.ts'
@@ -152,7 +153,7 @@ ${sections.map((one) => section(one === place ? { ...one, message } : one))}</di
 const isReview = ({ done, signIn }: AccountView): boolean => done === 'password' && Boolean(signIn?.linked.length)
 
 const noticeOf = (view: AccountView): HtmlFragment | undefined => {
-  const text = isReview(view) ? texts.doneButConnected : view.done && accountDone[view.done].text
+  const text = isReview(view) ? texts.doneButConnected : view.done && t(accountDone[view.done].text)
   return notice(text)
 }
 

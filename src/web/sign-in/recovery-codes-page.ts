@@ -31,7 +31,7 @@ export const createRecoveryCodesPage =
     layout.panel({
       title: t('recovery.codes_title'),
       below: accountLinks(),
-      body: html`${notice(done && accountDone[done].text)}<p>${t.html('recovery.codes_of', { email: html`<b>${email}</b>` })}</p>
+      body: html`${notice(done && t(accountDone[done].text))}<p>${t.html('recovery.codes_of', { email: html`<b>${email}</b>` })}</p>
 <ul class="codes" id="codes">
 ${codes.map(
   (code) => html`<li><code>${code}</code></li>

@@ -234,7 +234,7 @@ describe('step-up (acr=mfa)', () => {
     const first = await agent.get(STEP_UP)
     assertPage(first)
     assert.doesNotMatch(first.text, /name="code"/)
-    assert.match(first.text, /set up the second/)
+    assert.match(first.text, /needs two-step verification\. Log in again, then set it up/)
     assertRedirect(await agent.post(CONFIRM, { ...FORM, password: person.password }), STEP_UP)
     const next = `${SECOND_FACTOR_PAGE}?return_to=${encodeURIComponent(STEP_UP)}`
     assertRedirect(await agent.get(STEP_UP), next)
