@@ -241,9 +241,9 @@ test('the page says so in the words of people when there is no passkey, no netwo
   assert.equal(await button(visitor).getAttribute('aria-disabled'), null)
   const answers: [object, RegExp][] = [
     [{ status: 429, json: { error: {} } }, /^Too many attempts/],
-    [{ status: 503, json: { error: {} } }, /not your fault/],
-    [{ status: 403, json: { error: {} } }, /out of date/],
-    [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /network did not answer/],
+    [{ status: 503, json: { error: {} } }, /went wrong on our side/],
+    [{ status: 403, json: { error: {} } }, /This page expired/],
+    [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /We couldn’t connect/],
   ]
   for (const [answer, text] of answers) {
     await page.route('**/login/options', (route) => route.fulfill(answer))
@@ -261,7 +261,7 @@ test('the page says so in the words of people when there is no passkey, no netwo
   await visitor.open('/auth/login')
   await visitor.context.setOffline(true)
   await button(visitor).click()
-  await assertProblem(visitor, /network did not answer/)
+  await assertProblem(visitor, /We couldn’t connect/)
   await visitor.context.setOffline(false)
   await visitor.open(`http://127.0.0.1:${service.port}/auth/login`)
   await button(visitor).click()
@@ -283,7 +283,7 @@ test('a browser that knows no passkeys shows the other ways on the login page, a
 test('with scripts off, each page says what passkeys need, and all else works', async (t) => {
   const visitor = await signedUp(t, { scripts: false })
   const { page } = visitor
-  assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /Passkeys need JavaScript/)
+  assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /need JavaScript/)
   assert.equal(await button(visitor).isVisible(), false)
   await visitor.submit('/auth/logout', {})
   await visitor.open(LOGIN)

@@ -86,7 +86,12 @@ describe('the package that npm pack makes', () => {
     )
     const source = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     const beside = source.filter((name) => /\.(?!ts$|js$)\w+$/.test(name)).map((name) => `dist/${name}`)
-    assert.deepEqual([...new Set(beside.map((name) => path.extname(name)))].toSorted(), ['.css', '.json', '.sql', '.txt'])
+    assert.deepEqual([...new Set(beside.map((name) => path.extname(name)))].toSorted(), [
+      '.css',
+      '.json',
+      '.sql',
+      '.txt',
+    ])
     for (const name of beside) assert.ok(packed.files.includes(name), name)
   })
 

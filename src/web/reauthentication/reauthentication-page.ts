@@ -6,7 +6,7 @@ import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
 import { csrfInput, field, ownerInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
-import { accountLinks, acrInput, intentInput, orLine, providerButtons } from '../site/providers.ts'
+import { accountLinks, acrInput, continueWith, intentInput, orLine, providerButtons } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 
 /** Each form sends back what the page was asked for. */
@@ -56,8 +56,7 @@ const passkeyWay = (view: ReauthenticationView, isOn: boolean): HtmlFragment | f
 const providerWays = (view: ReauthenticationView): HtmlFragment | undefined => {
   const { csrfToken, providers, code, returnTo, acr } = view
   const hiddenInputs = html`${intentInput('confirm')}${stepUpInputs(returnTo, code ? 'mfa' : acr)}`
-  const words = (provider: string): string => t('login.continue_with', { provider })
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith })
   return buttons && html`${buttons}${code && html`<p class="hint">${t('confirm.code_next')}</p>`}`
 }
 

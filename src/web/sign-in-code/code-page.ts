@@ -2,11 +2,10 @@ import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
 import type { FormView } from '../../http/form-view.ts'
-import { csrfInput, ownerInput, returnToInput } from '../site/form.ts'
+import { csrfInput, fieldProblemText, ownerInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { entryHref, orLine } from '../site/providers.ts'
-import { texts } from '../site/texts.ts'
 import { durationOf } from '../site/time-text.ts'
 import { type SetUpView, setUpSteps } from '../sign-in/set-up-steps.ts'
 
@@ -50,10 +49,11 @@ const passkeyPart = ({ csrfToken, takes }: LoginCodeView): HtmlFragment => {
 /** Says what is wrong with a passkey, if there is no field above its button. */
 const passkeyProblem = (view: LoginCodeView): HtmlFragment | undefined => {
   const problem = codeProblemOf(view.errors)
-  return typeof problem === 'string'
-    ? html`<p class="problem" role="alert" tabindex="-1" autofocus>${texts.fieldProblems[problem]}</p>
+  return (
+    problem &&
+    html`<p class="problem" role="alert" tabindex="-1" autofocus>${fieldProblemText(problem)}</p>
 `
-    : undefined
+  )
 }
 
 const hasApp = (takes: LoginCodeView['takes']): boolean => takes === 'both' || takes === 'codes'

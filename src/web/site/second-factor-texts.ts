@@ -1,12 +1,5 @@
-/** These texts are about codes of an app, and about recovery codes. */
+/** The account page has these texts about codes of an app, and about recovery codes. */
 export const secondFactorTexts = {
-  code: 'Code',
-  codeHint: 'The 6 digits that your authenticator app shows now.',
-  recoveryCode: 'Recovery code',
-  recoveryCodeHint: 'One of those that you have kept.',
-  useRecoveryCode: 'Use a recovery code instead',
-  useCode: 'Use a code from your app instead',
-
   setUpTitle: 'Set up codes from an app',
   section: 'Second step',
   sectionAbout: 'A code that is asked for when you log in.',
