@@ -26,6 +26,8 @@ export type AccountNotice =
   /** A right password, a provider or a link was followed by three wrong codes. */
   | { kind: 'wrong_codes' }
   | { kind: 'account_deleted' }
+  /** All that svc keeps about the user was downloaded. */
+  | { kind: 'account_exported' }
   | { kind: 'account_taken_over' }
   | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; deviceHash: string }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../lib/caller.ts'
 import { onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
-import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import type { Administration, AdministrationDeps } from './administration.ts'
 import { createAuthentication, type HasPassword, type SignInRefusal } from './authentication.ts'
@@ -74,6 +74,12 @@ export interface Accounts extends Administration {
    * or an account with a second factor or a passkey has not just been proved with `mfa`.
    */
   deleteOwn(id: string, confirmation: DeletionConfirmation, caller?: Caller): Promise<void>
+
+  /**
+   * Records that the user takes a copy of what is kept about them, and tells them. Throws `forbidden` unless they have
+   * authenticated recently: a copy is of use to a thief who finds the browser open.
+   */
+  recordExport(session: OwnSession, caller: Caller): Promise<void>
 
   /** Resolves to whether there was such a user. */
   delete(id: string, caller?: Caller): Promise<boolean>
@@ -159,6 +165,13 @@ export const createAccounts = (deps: AccountsDeps): Accounts => {
         await remove(transaction, id, caller)
       })
     },
+
+    recordExport: ({ userId, sessionId }, caller) =>
+      db.inTransaction(async (transaction) => {
+        await requireRecentAuthentication(transaction, sessionId, userId)
+        await deps.recordEvent(transaction, { type: 'account.exported', userId, sessionId }, caller)
+        await deps.notify(transaction, userId, { kind: 'account_exported' }, caller)
+      }),
 
     delete: (id, caller) => db.inTransaction((transaction) => remove(transaction, id, caller)),
     // Few processes need it.

@@ -74,7 +74,10 @@ export interface AdministrationDeps {
   notify: Notify
   recordEvent: RecordEvent
   /** Lets logins of the account begin to count from zero. */
-  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
+  unlockLogins: (
+    transaction: Transaction,
+    account: Pick<UserRecord, 'emailLower' | 'username'> & { userId: string },
+  ) => Promise<void>
 }
 
 export const createAdministration = (deps: AdministrationDeps): Administration => {
@@ -134,8 +137,8 @@ export const createAdministration = (deps: AdministrationDeps): Administration =
 
     unlock: (id, caller) =>
       db.inTransaction(async (transaction) => {
-        const { emailLower } = await requireUserById(transaction, id)
-        await unlockLogins(transaction, { emailLower, userId: id })
+        const { emailLower, username } = await requireUserById(transaction, id)
+        await unlockLogins(transaction, { emailLower, username, userId: id })
         await recordEvent(transaction, { type: 'user.unlocked', userId: id }, caller)
       }),
   }

@@ -31,6 +31,8 @@ export const AUDIT_TYPES = [
   'email.change_undone',
   'username.changed',
   'name.changed',
+  /** The user has downloaded what svc keeps about them. */
+  'account.exported',
   'identity.linked',
   'identity.unlinked',
   /** The account went to the owner of its email, who has proved it: what others had set up is gone. */

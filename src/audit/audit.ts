@@ -5,7 +5,7 @@ import type { Clock } from '../lib/time.ts'
 import { createUuidSequence } from '../lib/uuid.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { AuditEvent, AuditType, RecordEvent, TallyEvent } from './audit-event.ts'
-import type { AuditPage, AuditPageRequest, AuditQuery } from './reading.ts'
+import type { AuditPage, AuditPageRequest, AuditQuery, OwnPageRequest } from './reading.ts'
 import { type AuditRow, rowOf, toAuditJson } from './audit-row.ts'
 import { insertAuditEvent } from './audit-store.ts'
 import { recordDeletion } from './deletion-store.ts'
@@ -34,6 +34,11 @@ export interface Audit {
    * Failed logins, which strangers can cause, take few places from the others.
    */
   latestOf(userId: string, list: { types: readonly string[]; limit: number }): Promise<AuditRow[]>
+  /**
+   * A page of the records of a user's own account, the newest first, and none from before it was last reclaimed. The
+   * cursors are not those of `list`.
+   */
+  ownPage(request: OwnPageRequest): Promise<AuditPage>
   /** All records of one moment, the oldest first, page by page; resolves to how many. */
   exportAll(query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number>
   /** Deletes records past their time, for cleanup; resolves to how many. */
@@ -82,6 +87,7 @@ export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRe
       async () => (await import('./reading.ts')).createAuditReading({ db, flush }),
       'list',
       'latestOf',
+      'ownPage',
       'exportAll',
     ),
 

@@ -105,6 +105,19 @@ export const findLatestRecords = async (
   return rows.map(toRow)
 }
 
+/**
+ * Finds the id of the record by which the owner of an address last took the account over. The index of own rows holds no
+ * failed logins, of which there can be millions.
+ */
+export const findLastReclaim = async (db: Reads, userId: string): Promise<string | undefined> => {
+  const row = await db.get<{ id: string }>(
+    `SELECT id FROM audit_events WHERE user_id = ? AND tally IS NULL AND type = 'identity.taken_over'
+     ORDER BY at DESC, id DESC LIMIT 1`,
+    userId,
+  )
+  return row?.id
+}
+
 const marksOf = (values: readonly unknown[]): string => values.map(() => '?').join(', ')
 
 /** Finds rows after an id, the oldest first. */

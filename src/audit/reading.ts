@@ -9,6 +9,7 @@ import {
   type AuditFilter,
   findEventsAfter,
   findEventsBefore,
+  findLastReclaim,
   findLatestRecords,
   findTypeOfUserBefore,
 } from './reading-store.ts'
@@ -19,6 +20,16 @@ export interface AuditQuery {
   type?: AuditType | undefined
   /** The earliest time, in milliseconds since 1970. */
   sinceMs?: number | undefined
+}
+
+/** A user reads the records of their own account. */
+export interface OwnPageRequest extends Pick<AuditPageRequest, 'limit' | 'cursor'> {
+  userId: string
+}
+
+/** A list for operators and one of the user's own have different cursors. */
+interface ListedQuery extends AuditQuery {
+  isOwn?: boolean
 }
 
 export interface AuditPageRequest extends AuditQuery {
@@ -50,13 +61,13 @@ const filterOf = ({ userId, type, sinceMs }: AuditQuery): AuditFilter => ({
 })
 
 /** Stands in a cursor for the query, so that the cursor is of no use with another one. */
-const hashOf = ({ userId, type, sinceMs }: AuditQuery): string =>
-  hash('sha256', JSON.stringify([userId, type, sinceMs]), 'base64url').slice(0, 16)
+const hashOf = ({ userId, type, sinceMs, isOwn }: ListedQuery): string =>
+  hash('sha256', JSON.stringify([userId, type, sinceMs, isOwn]), 'base64url').slice(0, 16)
 
-const toCursor = (id: string, query: AuditQuery): string => Buffer.from(`${id} ${hashOf(query)}`).toString('base64url')
+const toCursor = (id: string, query: ListedQuery): string => Buffer.from(`${id} ${hashOf(query)}`).toString('base64url')
 
 /** Reads the id before which a list goes on. */
-const readCursor = (cursor: string | undefined, query: AuditQuery): string => {
+const readCursor = (cursor: string | undefined, query: ListedQuery): string => {
   if (cursor === undefined) return AFTER_ALL
   const [id = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
   if (cursor === toCursor(id, query)) return id
@@ -67,8 +78,8 @@ const readCursor = (cursor: string | undefined, query: AuditQuery): string => {
 /** The events that strangers can cause: any number, each from another network. */
 const COUNTED: readonly string[] = ['login.failed', 'login.limited'] satisfies CountedEvent['type'][]
 
-/** They can take so many places of a list from the user's own records. */
-const PLACES_OF_COUNTED = 3
+/** They can take one in so many places of a list from the user's own records. */
+const PLACES_FOR_EACH_COUNTED = 3
 
 export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
   async list({ limit, cursor, ...query }: AuditPageRequest): Promise<AuditPage> {
@@ -79,6 +90,16 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
     const isFull = rows.length > limit
     const next = isFull ? rows[limit - 1]?.id : last
     return { events: rows.slice(0, limit), nextCursor: next && toCursor(next, query) }
+  },
+
+  async ownPage({ userId, limit, cursor }: OwnPageRequest): Promise<AuditPage> {
+    const query = { userId, isOwn: true }
+    const before = readCursor(cursor, query)
+    await flush()
+    const from = await findLastReclaim(db, userId)
+    const rows = await findEventsBefore(db, { userId, from }, before, limit + 1)
+    const last = rows.length > limit ? rows[limit - 1] : undefined
+    return { events: rows.slice(0, limit), nextCursor: last && toCursor(last.id, query) }
   },
 
   async latestOf(userId: string, { types, limit }: { types: readonly string[]; limit: number }): Promise<AuditRow[]> {
@@ -106,7 +127,7 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
 /** Takes as many rows as a list has places. Those that strangers can cause fill few, or the places that are left. */
 const withRoomForOwn = (rows: readonly AuditRow[], limit: number): AuditRow[] => {
   const counted = rows.filter(({ type }) => COUNTED.includes(type))
-  const places = Math.max(PLACES_OF_COUNTED, limit - (rows.length - counted.length))
+  const places = Math.max(Math.floor(limit / PLACES_FOR_EACH_COUNTED), limit - (rows.length - counted.length))
   const left = new Set(counted.slice(places))
   return rows.filter((row) => !left.has(row)).slice(0, limit)
 }

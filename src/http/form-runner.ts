@@ -67,6 +67,7 @@ export const createFormRunner = (deps: FormRunnerDeps): FormRunner => {
         findEmail,
         limits: names = row.limits,
         loginOf,
+        username,
         outcome,
         event = row.event,
         instead,
@@ -76,7 +77,7 @@ export const createFormRunner = (deps: FormRunnerDeps): FormRunner => {
 
       const limit = (email: string | undefined, run: () => Promise<HttpResponse>): Promise<HttpResponse> => {
         if (names === undefined) return run()
-        if (names === 'login') return limitLogin(deps, context, loginOf ?? email ?? '', run)
+        if (names === 'login') return limitLogin(deps, context, { entered: loginOf ?? email ?? '', username }, run)
         const limitedBy = names.map((name) => limitOf(name, userId ?? '', context.network))
         return limits.attempt(limitedBy, run)
       }

@@ -9,12 +9,12 @@ import { TooManyTries } from '../limits/limits.ts'
 /**
  * Runs a login with a password under its limits, wherever the password is entered. It throws `TooManyTries` beyond
  * them. The owner of the account, if there is one, is told of failures that fill a limit. All spellings of an email are
- * one account.
+ * one name. A username has counts of its own, or a stranger could see to which email it belongs.
  */
 export const limitLogin = async <T>(
   { limits, users, links: { loginLimit } }: Pick<RouteDeps, 'limits' | 'users' | 'links'>,
   context: RequestContext,
-  entered: string,
+  { entered, username }: { entered: string; username?: string | undefined },
   action: () => Promise<T>,
 ): Promise<T> => {
   users.requireRoomForPassword(context)
@@ -22,7 +22,7 @@ export const limitLogin = async <T>(
   const email = readEmail(entered)
   const deviceHash = cookies.device === undefined ? '' : hashBrowserSecret(cookies.device)
   try {
-    return await limits.attemptLogin({ emailLower: email?.lower ?? entered, deviceHash, network }, action)
+    return await limits.attemptLogin({ emailLower: email?.lower ?? entered, username, deviceHash, network }, action)
   } catch (error) {
     const limited = limitedLogins(error)
     // A text that is no email may be anything, even a password, and goes no further than this.

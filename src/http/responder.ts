@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Frame } from './frame.ts'
@@ -9,7 +10,15 @@ import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
 import { isKnownToClient, prefersJson } from './negotiation.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
-import { type ContentResponse, HTML_TYPE, type HttpResponse, json, page, redirect } from './response.ts'
+import {
+  type ContentResponse,
+  HTML_TYPE,
+  type HttpResponse,
+  json,
+  page,
+  redirect,
+  type StreamedResponse,
+} from './response.ts'
 import { findReturnTo } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
@@ -78,6 +87,20 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     return headers
   }
 
+  const writeParts = (
+    outgoing: ServerResponse,
+    { requestId }: IncomingRequest,
+    { status, contentType, parts }: StreamedResponse,
+    headers: Headers,
+  ): number => {
+    outgoing.writeHead(status, [...headers, 'content-type', contentType])
+    pipeline(parts, outgoing).catch((error: NodeJS.ErrnoException) => {
+      const isClientGone = error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+      if (!isClientGone) log.error({ request_id: requestId, err: error }, 'a response was broken off')
+    })
+    return status
+  }
+
   const write = (
     outgoing: ServerResponse,
     context: IncomingRequest,
@@ -91,6 +114,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       outgoing.writeHead(303, headers).end()
       return 303
     }
+    if ('parts' in response) return writeParts(outgoing, context, response, headers)
     const { status, body, gzipped, contentType, retryAfterSeconds, etag } = response
     if (etag !== undefined) headers.push('etag', etag)
     if (etag !== undefined && isKnownToClient(context.headers['if-none-match'], etag)) {

@@ -17,7 +17,13 @@ export interface ContentResponse {
   refused?: AppError
 }
 
-export type HttpResponse = ContentResponse | Redirect
+/** A body that is too long to be held at once. It is not cached. */
+export interface StreamedResponse extends Pick<ContentResponse, 'status' | 'contentType' | 'headers'> {
+  /** A part is asked for when the client has taken the one before. An error breaks the connection off. */
+  parts: AsyncIterable<string>
+}
+
+export type HttpResponse = ContentResponse | StreamedResponse | Redirect
 
 interface Redirect {
   redirect: string

@@ -79,6 +79,8 @@ export interface Attempted<Checked> extends Partial<EventFacts> {
   limits?: FormLimits
   /** Finds the email that is tried, after the check. The record and the limits go by it. */
   findEmail?: () => Awaitable<string>
+  /** Logins are counted under this username, if it was entered in place of the email. */
+  username?: string | undefined
   /** The logins of this email are limited, with the limits `login`. It is the email that is tried if left out. */
   loginOf?: string
   outcome?: CountEnd

@@ -42,6 +42,7 @@ export const ACCOUNT_EVENTS = [
   'account_enable',
   'account_unlock',
   'account_delete',
+  'account_export',
   'roles_change',
   'email_verification',
   'api_key_create',

@@ -106,6 +106,8 @@ export const LIMITS = {
   wrongKeyOfAddress: { key: 'network', tries: 100, windowMs: QUARTER_MS, counts: always, refusal: 'rate_limited' },
   nameOfUser: { key: 'user', tries: 10, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
   usernameOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: takesName, refusal: 'rate_limited' },
+  /** Each reads all records of a user, and is told of by a message. */
+  exportOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
 
   // These count wrong codes of an app, and wrong recovery codes. A code counts before it is checked.
   codeInNetwork: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },

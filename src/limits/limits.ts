@@ -22,6 +22,8 @@ export { TooManyTries } from './too-many-tries.ts'
 interface LoginTry extends EntryPlace {
   /** This is the email, or the text that was entered in place of one. */
   emailLower: string
+  /** Tries are counted under this name of the account; under the email if it is left out. */
+  username?: string | undefined
   network: string
 }
 
@@ -40,7 +42,13 @@ export interface Limits {
   /** Counts the start of a sign-in with a provider, in this process alone. */
   countProviderStart(network: string): void
   /** Lets logins of an account, and the password forms of its user, begin to count from zero, at every process. */
-  unlock(transaction: Transaction, account: { emailLower: string; userId: string }): Promise<void>
+  unlock(transaction: Transaction, account: UnlockedAccount): Promise<void>
+}
+
+export interface UnlockedAccount {
+  userId: string
+  emailLower: string
+  username: string
 }
 
 interface LimitsDeps extends Pick<LimitedTryDeps, 'onRefusal'> {
@@ -72,9 +80,9 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
     attemptAtOnce,
     attempt: (limits, action) => attemptAtOnce(limits, onceAdmitted(action)),
 
-    async attemptLogin({ network, emailLower: entered, deviceHash }, action) {
+    async attemptLogin({ network, emailLower: entered, username, deviceHash }, action) {
       if (!enabled) return action()
-      const counters = inOrder(countersOfLogin(accountOf(entered), network))
+      const counters = inOrder(countersOfLogin(accountOf(username ?? entered), network))
       // A text that is no email may hold characters that no database compares, such as a NUL.
       const place = { emailLower: readEmail(entered)?.lower ?? '', deviceHash }
       return attempt({ counters, place }, onceAdmitted(action))
@@ -84,8 +92,10 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
       if (enabled) startProvider(network)
     },
 
-    unlock: (transaction, { emailLower, userId }) =>
-      deleteCounters(transaction, beginOfAccount(accountOf(emailLower)), `passwordOfUser ${userId}`),
+    async unlock(transaction, { emailLower, username, userId }) {
+      const names = [emailLower, username].map((name) => beginOfAccount(accountOf(name))).toSorted()
+      for (const begin of names) await deleteCounters(transaction, begin, `passwordOfUser ${userId}`)
+    },
   }
 }
 

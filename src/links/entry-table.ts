@@ -91,7 +91,7 @@ const resetRow = ({ db, issued, change, reclaim, findAsked, unlockLogins }: Entr
       const { link, user, passwordHash } = entry
       await issued.use(transaction, link)
       await changeAccount(transaction, entry)
-      if (passwordHash !== undefined) await unlockLogins(transaction, { emailLower: user.emailLower, userId: user.id })
+      if (passwordHash !== undefined) await unlockLogins(transaction, { ...user, userId: user.id })
     },
 
     isStillValid: async (link, queries) => isAccountOf(await lockUser(queries, link.userId ?? ''), link),

@@ -1,3 +1,4 @@
+import type { UserRecord } from '../accounts/user-store.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import type { Names } from '../accounts/fields.ts'
@@ -37,7 +38,10 @@ export interface LinksDeps
   /** It tells whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>
   /** Lets logins of the account begin to count from zero. */
-  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
+  unlockLogins: (
+    transaction: Transaction,
+    account: Pick<UserRecord, 'emailLower' | 'username'> & { userId: string },
+  ) => Promise<void>
   /** Links are good for this long: the settings `SVC_RESET_TTL`, `SVC_VERIFY_TTL` and `SVC_INVITE_TTL`. */
   lifetimes: { resetMs: number; verifyMs: number; inviteMs: number }
   /** `off` means that there are no messages, and `required` that there is no session before the email is verified. */

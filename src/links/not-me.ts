@@ -162,7 +162,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
         async apply(transaction) {
           await disown(transaction, { link, factor, setsPassword: true, caller })
           await change(transaction, userId, { passwordHash }, { by: 'reset', signsInWith: 'password', caller })
-          await deps.unlockLogins(transaction, { emailLower, userId })
+          await deps.unlockLogins(transaction, { emailLower, username, userId })
         },
       }
     },

@@ -78,6 +78,7 @@ export type Notice =
   /** A right password, a provider or a link was followed by three wrong codes. */
   | { kind: 'wrong_codes' }
   | { kind: 'account_deleted' }
+  | { kind: 'account_exported' }
   /** The address of an unverified account was shown to belong to the recipient, who has the account now. */
   | { kind: 'account_taken_over' }
   /** There were too many failed logins to the account. */

@@ -68,6 +68,20 @@ export const findKnownSince = async (
 export const updateTrust = (db: Queries, browser: KnownBrowser, untilMs: number): Promise<number> =>
   db.run('UPDATE known_browsers SET trusted_until = ? WHERE id = ?', untilMs, idOf(browser))
 
+export interface KnownBrowserTimes {
+  knownSinceMs: number
+  lastSeenAtMs: number
+  trustedUntilMs: number | null
+}
+
+/** Lists the browsers that an account knows, those seen last first. */
+export const findKnownBrowsers = (db: Pick<Queries, 'all'>, userId: string): Promise<KnownBrowserTimes[]> =>
+  db.all(
+    `SELECT created_at AS "knownSinceMs", seen_at AS "lastSeenAtMs", trusted_until AS "trustedUntilMs"
+     FROM known_browsers WHERE user_id = ? ORDER BY seen_at DESC, id DESC`,
+    userId,
+  )
+
 export const countTrusted = (db: Pick<Queries, 'get'>, userId: string, nowMs: number): Promise<number> =>
   countWith(db, 'SELECT COUNT(*) AS count FROM known_browsers WHERE user_id = ? AND trusted_until > ?', userId, nowMs)
 

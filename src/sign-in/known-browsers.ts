@@ -9,7 +9,9 @@ import {
   deleteKnownBrowsersAbove,
   endTrust,
   findKnownBrowser,
+  findKnownBrowsers,
   insertKnownBrowser,
+  type KnownBrowserTimes,
   markSeen,
   renameBrowser,
   updateTrust,
@@ -49,6 +51,8 @@ export interface KnownBrowsers {
    */
   trust(transaction: Transaction, userId: string, browser: RecognisedBrowser): Promise<RecognisedBrowser>
   countTrusted(userId: string): Promise<number>
+  /** Lists them, those seen last first. The hash of the secret stays here. */
+  list(userId: string): Promise<KnownBrowserTimes[]>
   /** It resolves to how many were trusted. */
   endTrust(userId: string, caller: Caller): Promise<number>
 }
@@ -95,6 +99,8 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
     },
 
     countTrusted: async (userId) => (trustMs > 0 ? countTrusted(db, userId, clock.now()) : 0),
+
+    list: (userId) => findKnownBrowsers(db, userId),
 
     endTrust: (userId, caller) =>
       db.inTransaction(async (transaction) => {

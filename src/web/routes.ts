@@ -27,8 +27,8 @@ const PASSWORD = ['passwordOfUser', 'passwordFormOfUser'] as const
  * This is THE table of routes. Any other path is 404; `http/route.ts` says what the columns mean. A module is loaded
  * with the first request for it, or after the start, except for modules that are requested all the time.
  */
-const createRoutes = (given: RouteDeps, { layout, iconOf, passwordIcon, assets }: SiteFrame): Route[] => {
-  const deps = { ...given, layout, iconOf, passwordIcon }
+const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): Route[] => {
+  const deps = { ...given, layout, iconOf }
   // Login and signup share one module, which counts how often a browser comes back to either.
   const entry = screen(deps, async (given) => {
     const { createRedirectSignedIn } = await import('./sign-in/redirect-signed-in.ts')
@@ -42,6 +42,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, passwordIcon, assets }
   const signup = loadedFirst(async () => (await import('./signup/signup.ts')).createSignup(await entry()))
   const logout = screen(deps, async (given) => (await import('./logout/logout.ts')).createLogout(given))
   const account = partsOf(screen(deps, async (given) => (await import('./account/account.ts')).createAccount(given)))
+  const lists = partsOf(screen(deps, async (given) => (await import('./account/lists.ts')).createAccountLists(given)))
   const confirm = screen(deps, async (given) =>
     (await import('./reauthentication/reauthentication.ts')).createReauthentication(given),
   )
@@ -121,6 +122,9 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, passwordIcon, assets }
     { method: 'POST', path: '/auth/account/name',            guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'names', module: account('name'), event: 'name_change', limits: ['nameOfUser'] },
     { method: 'POST', path: '/auth/account/password',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', module: account('password'), event: 'password_change', limits: PASSWORD },
     { method: 'POST', path: '/auth/account/sessions',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('sessions'), event: 'session_end' },
+    { method: 'GET',  path: '/auth/account/devices',         guard: 'session',                      responseKind: 'html', module: lists('devices'), returnAfterLogin: () => '/auth/account/devices' },
+    { method: 'GET',  path: '/auth/account/activity',        guard: 'session',                      responseKind: 'html', module: lists('activity'), returnAfterLogin: () => '/auth/account/activity' },
+    { method: 'POST', path: '/auth/account/data',            guard: 'session',       csrf: 'token', responseKind: 'html', module: account('data'), event: 'account_export', limits: ['exportOfUser'] },
     { method: 'POST', path: '/auth/account/browsers',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('browsers'), event: 'trusted_browsers_forget' },
     { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', module: account('identities'), event: 'provider_disconnect' },
     { method: 'POST', path: '/auth/account/passkeys',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passkeys', module: account('passkeys') },

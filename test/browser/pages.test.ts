@@ -202,3 +202,129 @@ for (const host of ['127.0.0.1', 'localhost', 'app.localhost']) {
     await page.close()
   })
 }
+
+test('the keyboard goes through the login page as people read it, and reaches the link beside a label after its field', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/login with providers')
+    await page.locator('#password:focus').waitFor()
+    const reached: string[] = []
+    for (let presses = 0; presses < 6; presses += 1) {
+      await page.keyboard.press('Tab')
+      reached.push(String(await page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.innerText')))
+    }
+    const expected = ['Show password', 'Forgot your password?', 'Log in', 'Log in with a passkey', 'Continue with text']
+    assert.deepEqual(reached, [...expected, 'Create an account'])
+  })
+})
+
+test('without scripts the login page has its form and ways elsewhere, and nothing that waits for a script', async () => {
+  await withPage({ javaScriptEnabled: false }, async (page) => {
+    await page.goto('/login with providers')
+    const names = await page.locator('button:visible').allInnerTexts()
+    assert.deepEqual(names, ['Log in', 'Continue with text'])
+    assert.equal(await page.getByRole('link', { name: 'Forgot your password?' }).isVisible(), true)
+    assert.equal(await page.locator('.busy').count(), 0)
+  })
+})
+
+test('a pressed button shows that it is busy, can be pressed again, and rests when its page is shown again', async () => {
+  await withPage({}, async (page) => {
+    let sent = 0
+    // The page stays, as it does when the user stops the browser.
+    await page.route('**/auth/login', async (route) => {
+      sent += 1
+      await route.fulfill({ status: 204 })
+    })
+    await page.goto('/login')
+    const busy = page.locator('.busy')
+    const press = async () => {
+      const answer = page.waitForResponse((response) => response.status() === 204)
+      await page.getByRole('button', { name: 'Log in', exact: true }).click()
+      await answer
+      assert.deepEqual(await busy.allInnerTexts(), ['Log in'])
+    }
+    await press()
+    assert.equal(await page.evaluate("getComputedStyle(document.querySelector('.busy'), '::after').content"), '""')
+    await press()
+    assert.equal(sent, 2)
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    assert.equal(await busy.count(), 0)
+  })
+})
+
+test('the button of a download does not stay busy', async () => {
+  await withPage({}, async (page) => {
+    await page.route('**/auth/account/second-factor', (route) =>
+      route.fulfill({ headers: { 'content-disposition': 'attachment; filename="codes.txt"' }, body: 'codes' }),
+    )
+    await page.goto('/recovery codes')
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    await download
+    assert.equal(await page.locator('.busy').count(), 0)
+  })
+})
+
+test('on paper, recovery codes are large, and nothing else is there', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/recovery codes')
+    await page.emulateMedia({ media: 'print' })
+    assert.deepEqual((await page.locator('body').innerText()).split(/\s+/), ['text1', 'text2'])
+    const size = Number(await page.evaluate("parseFloat(getComputedStyle(document.querySelector('.codes')).fontSize)"))
+    assert.ok(size >= 20, String(size))
+  })
+})
+
+const STYLES = `(selector) => {
+  const { backgroundColor, borderTopWidth, borderTopColor, color } = getComputedStyle(document.querySelector(selector))
+  return { ground: backgroundColor, width: borderTopWidth, edge: borderTopColor, ink: color }
+}`
+const styleOf = async (page: Page, selector: string): Promise<Record<string, string>> =>
+  (await page.evaluate(`(${STYLES})(${JSON.stringify(selector)})`)) as Record<string, string>
+
+test('in forced colours the first button and wrong fields stay distinct', async () => {
+  await withPage({ forcedColors: 'active' }, async (page) => {
+    await page.goto('/login, a code, refused')
+    const [first, second] = [await styleOf(page, '.first'), await styleOf(page, '.second')]
+    assert.notEqual(first.ground, second.ground)
+    const wrong = await styleOf(page, 'input[aria-invalid]')
+    await page.goto('/login')
+    assert.notEqual(wrong.width, (await styleOf(page, '#email')).width)
+  })
+})
+
+test('users who ask for more contrast get darker text, and wrong fields stay red', async () => {
+  await withPage({ contrast: 'more' }, async (page) => {
+    await page.goto('/signup refused')
+    const { edge } = await styleOf(page, 'input[aria-invalid]')
+    const problem = await styleOf(page, '.problem')
+    assert.equal(edge, problem.ink)
+    const muted = (await styleOf(page, '.below')).ink
+    await page.emulateMedia({ contrast: 'no-preference' })
+    assert.notEqual(muted, (await styleOf(page, '.below')).ink)
+  })
+})
+
+/** What can be pressed on the card, and is smaller than so many pixels; links within a sentence may be. */
+const SMALL = `(least) => [...document.querySelectorAll('a, button, summary, input:not([type="hidden"], .unseen)')]
+  .filter((it) => !it.closest('.sheet'))
+  .filter((it) => it.checkVisibility() && !(it.matches('p a, li a') && it.parentElement.innerText !== it.innerText))
+  .map((it) => [it, (it.closest('label') ?? it).getBoundingClientRect()])
+  .filter(([, { width, height }]) => Math.min(width, height) < least)
+  .map(([it, { width, height }]) => it.outerHTML + ' ' + width + ' ' + height)`
+
+test('what can be pressed is 24 pixels large, and 44 where fingers press it', async () => {
+  for (const [least, options] of [
+    [24, {}],
+    [44, { hasTouch: true, isMobile: true, viewport: { width: 320, height: 640 } }],
+  ] as const) {
+    await withPage(options, async (page) => {
+      const small: unknown[] = []
+      for (const name of Object.keys(states)) {
+        await page.goto(`/${name}`)
+        small.push(...((await page.evaluate(`(${SMALL})(${least})`)) as string[]).map((it) => `${name}: ${it}`))
+      }
+      assert.deepEqual(small, [])
+    })
+  }
+})

@@ -162,7 +162,7 @@ describe('guesses of passwords, sent to ten replicas', () => {
     const network = newNetwork()
     await checkedInARow(() => ({ emailLower, deviceHash }))
     await checkedInARow(() => ({ emailLower, network }))
-    await db.inTransaction((transaction) => at(1).unlock(transaction, { emailLower, userId }))
+    await db.inTransaction((transaction) => at(1).unlock(transaction, { username: 'ada', emailLower, userId }))
     assert.equal(await checkedInARow(() => ({ emailLower, deviceHash })), 20)
     assert.equal(await checkedInARow(() => ({ emailLower, network })), 10)
   })

@@ -1,4 +1,5 @@
 import { createAccountPage } from '../../src/web/account/account-page.ts'
+import { createActivityPage, createDevicesPage } from '../../src/web/account/list-pages.ts'
 import {
   createNewEmailConfirmedPage,
   createNewEmailPage,
@@ -51,7 +52,9 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     loginEnrol: createLoginEnrolPage(layout),
     signup: createSignupPage(layout),
     logout: createLogoutPage(layout),
-    account: createAccountPage(layout, frame.passwordIcon),
+    account: createAccountPage(layout),
+    devices: createDevicesPage(layout),
+    activity: createActivityPage(layout),
     reauthentication: createReauthenticationPage(layout),
     stepUpImpossible: createStepUpImpossiblePage(layout),
     firstFactor: createFirstFactorPage(layout),

@@ -232,6 +232,18 @@ const linked = (id: string, removable: boolean): LinkedView => ({
   removable,
 })
 
+const HAPPENED: AccountView['activity'][number] = {
+  type: 'login.succeeded',
+  atMs: 0,
+  by: 'user',
+  userAgent: undefined,
+  address: undefined,
+  method: undefined,
+  reason: undefined,
+  count: 1,
+  isCurrent: false,
+}
+
 const account = (signIn: SignInView | undefined): string => {
   const view: AccountView = {
     csrfToken: 'token',
@@ -243,12 +255,15 @@ const account = (signIn: SignInView | undefined): string => {
     newEmail: { value: '' },
     username: { value: 'sam' },
     password: { errors: {} },
+    data: { isRecentlyAuthenticated: signIn?.isRecentlyAuthenticated ?? true },
     deletion: {},
-    activity: [],
+    activity: [HAPPENED],
     signIn,
   }
   return pages.account(view)
 }
+
+const linksToConfirm = (page: string) => linksOf(page).filter((link) => link?.startsWith(CONFIRM))
 
 const fieldsOf = (page: string, action: string) => formsOf(page).find((form) => form.action === action)?.fields
 const CONFIRM = '/auth/account/confirm'
@@ -269,7 +284,7 @@ const BOTH: SignInView = {
 
 test('the account page shows the ways to log in, to connect and to disconnect', () => {
   const page = account(BOTH)
-  assert.match(page, /Ways to log in/)
+  assert.match(page, /<b>Password<\/b><span class="about">Set<[^]+<b>GitHub<[^]+<b>Add a way to log in</)
   assert.deepEqual(fieldsOf(page, '/auth/account/identities'), { csrf_token: 'token', identity_id: 'i-1' })
   assert.deepEqual(fieldsOf(page, '/auth/oauth/google'), { csrf_token: 'token', intent: 'link' })
   assert.match(page, /aria-label="Disconnect GitHub, sam@example\.com"/)
@@ -294,34 +309,35 @@ test('a user without a password can set one, and can delete the account without 
 
 test('a change that could lock the user out is not offered before re-authentication', () => {
   const stale = account({ ...BOTH, isRecentlyAuthenticated: false })
-  const actions = ['/auth/logout', '/auth/account/username', '/auth/account/password', '/auth/account/sessions']
+  const actions = ['/auth/logout', '/auth/account/username', '/auth/account/password']
   assert.deepEqual(
     formsOf(stale).map(({ action }) => action),
     [...actions, '/auth/account/delete'],
   )
-  assert.deepEqual(linksOf(stale), [confirmFor('ways-in')])
+  assert.deepEqual(linksToConfirm(stale), ['ways-in', 'connect', 'download-data'].map(confirmFor))
   const staleFirst = account({ ...FIRST, isRecentlyAuthenticated: false })
   assert.deepEqual(
     formsOf(staleFirst).map(({ action }) => action),
     actions.filter((action) => action !== '/auth/account/password'),
   )
-  assert.deepEqual(linksOf(staleFirst), ['ways-in', 'set-password', 'delete-account'].map(confirmFor))
-  const names = [...staleFirst.matchAll(/confirm\?[^>]*>([^<]+)<\/a>/g)].map(([, name]) => name)
-  assert.equal(new Set(names).size, 3, 'each link says for what it is')
+  const proven = ['set-password', 'connect', 'download-data', 'delete-account']
+  assert.deepEqual(linksToConfirm(staleFirst), proven.map(confirmFor))
+  const names = [...staleFirst.matchAll(/confirm\?[^>]* aria-label="([^"]+)"/g)].map(([, name]) => name)
+  assert.equal(new Set(names).size, proven.length, 'each link says for what it is')
   const nothingToDo = account({ ...BOTH, isRecentlyAuthenticated: false, linked: [], linkable: [] })
-  assert.deepEqual(linksOf(nothingToDo), [])
+  assert.deepEqual(linksToConfirm(nothingToDo), [confirmFor('download-data')])
 })
 
 test('a user without a password is not asked to change it', () => {
   for (const isRecentlyAuthenticated of [true, false]) {
-    assert.doesNotMatch(account({ ...FIRST, isRecentlyAuthenticated }), /your password/)
-    assert.match(account({ ...BOTH, isRecentlyAuthenticated }), /then change your password/)
+    assert.doesNotMatch(account({ ...FIRST, isRecentlyAuthenticated }), /your password/i)
+    assert.match(account({ ...BOTH, isRecentlyAuthenticated }), /Change your password/)
   }
 })
 
 test('without providers the account page does not mention them', () => {
   const page = account(undefined)
-  assert.doesNotMatch(page, /Ways to log in|oauth|identities|account\/confirm/)
+  assert.doesNotMatch(page, /Add a way to log in|oauth|identities|account\/confirm/)
   assert.ok(fieldsOf(page, '/auth/account/password'))
 })
 
@@ -346,4 +362,24 @@ test('a provider’s name is always one part of the path', () => {
   assert.match(form?.action ?? '', /^\/auth\/oauth\/[^/?#"]+$/)
   const claim = formsOf(pages.linkAccount({ ...linkAccount, provider: { name, label: name } })).at(-1)
   assert.match(claim?.action ?? '', /^\/auth\/oauth\/[^/?#"]+\/claim$/)
+})
+
+test('from four providers on, their buttons show the name alone, and say the rest to screen readers', () => {
+  const providers = ['Google', 'GitHub', 'Apple', 'Corp'].map((label) => ({ name: label.toLowerCase(), label }))
+  const view = { csrfToken: 't', returnTo: undefined, email: '', errors: {}, passwords: true, signupOpen: true }
+  const buttonsOf = (count: number) =>
+    [
+      ...pages
+        .login({ ...view, providers: providers.slice(0, count) })
+        .matchAll(/<button class="second"([^>]*)>.*?<\/span>(.*?)<\/button>/g),
+    ].map(([, attributes, text]) => [attributes, text])
+  assert.deepEqual(buttonsOf(3), [
+    ['', 'Continue with Google'],
+    ['', 'Continue with GitHub'],
+    ['', 'Continue with Apple'],
+  ])
+  assert.deepEqual(
+    buttonsOf(4),
+    providers.map(({ label }) => [` aria-label="Continue with ${label}"`, label]),
+  )
 })

@@ -7,6 +7,7 @@ import type { Pages } from '../support/pages.ts'
 import type { LinkAccountView } from '../../src/web/providers/link-account-page.ts'
 import type { ProviderProblemView } from '../../src/web/sign-in/provider-problem-page.ts'
 import type { SignupView } from '../../src/web/signup/signup-page.ts'
+import { EVERYTHING } from './account-everything.ts'
 import { secondFactorStatesWith } from './second-factor-views.ts'
 
 const PURPOSES = ['reset', 'reset', 'verify', 'signup', 'new_email', 'undo', 'invite', 'not_me'] as const
@@ -57,6 +58,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     username: { value: text },
     name: { value: text, isRequired: false },
     password: { errors: {} },
+    data: { isRecentlyAuthenticated: true },
     deletion: {},
     activity: [
       { ...activity, type: 'login.succeeded', isCurrent: true },
@@ -64,6 +66,14 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       { ...activity, type: 'user.roles_changed', by: 'operator' },
     ],
   }
+  const list = {
+    csrfToken: text,
+    email: text,
+    nowMs,
+    isLater: false,
+    nextCursor: text,
+    hasPassword: true,
+  } as const
   const linked = { id: `${text}1`, label: text, iconUrl: text, email: text, linkedAtMs: nowMs, removable: true }
   const signIn: SignInView = {
     hasPassword: true,
@@ -202,6 +212,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.loginWithBoth({ ...login, problem: { kind: 'credentials_wrong', loginWith: 'both' } }),
     'login with the email or the username, incomplete': (pages) =>
       pages.loginWithBoth({ ...login, errors: { email: 'email_or_username_missing' } }),
+    'login with many providers': (pages) =>
+      pages.login({ ...login, providers: [...providers, ...providers, ...providers, ...providers, ...providers] }),
     'login without passwords': (pages) => pages.login({ ...login, passwords: false, providers }),
     'login by passkey alone': (pages) => pages.login({ ...login, passwords: false }),
     'login after deletion': (pages) => pages.login({ ...login, notice: 'deleted' }),
@@ -239,6 +251,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     logout: (pages) => pages.logout({ csrfToken: text, returnTo: text, signedIn: true, email: text }),
     'logged out': (pages) => pages.logout({ csrfToken: text, returnTo: undefined, signedIn: false }),
     account: (pages) => pages.account(account),
+    'account with everything': (pages) => pages.account(EVERYTHING),
     'account without usernames': (pages) => pages.account({ ...account, username: undefined }),
     'account after a change': (pages) => pages.account({ ...account, done: 'password' }),
     'account with one session': (pages) => pages.account({ ...account, sessions: account.sessions.slice(0, 1) }),
@@ -293,6 +306,20 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         passkeys,
         refusedPasskeyName: { id: passkey.id, name: text, problem: 'passkey_name' },
       }),
+    'account before re-authentication': (pages) =>
+      pages.account({
+        ...account,
+        data: { isRecentlyAuthenticated: false },
+        deletion: { isBehindConfirmation: true },
+        secondFactor: { csrfToken: text, hasApp: undefined, recoveryCodes: 0, trustedBrowsers: 1 },
+      }),
+    'account without activity': (pages) => pages.account({ ...account, activity: [] }),
+    devices: (pages) => pages.devices({ ...list, sessions: account.sessions, done: 'session' }),
+    'devices, last page': (pages) =>
+      pages.devices({ ...list, isLater: true, nextCursor: undefined, hasPassword: false, sessions: [] }),
+    activity: (pages) => pages.activity({ ...list, activity: account.activity }),
+    'activity, last page': (pages) =>
+      pages.activity({ ...list, isLater: true, nextCursor: undefined, hasPassword: false, activity: [] }),
     're-authentication': (pages) => pages.reauthentication(reauthentication),
     're-authentication by provider': (pages) => pages.reauthentication({ ...reauthentication, hasPassword: false }),
     're-authentication by nothing': (pages) =>

@@ -129,6 +129,7 @@ const noticeWords: NoticeWordsOf = {
   recovery_codes_renewed: usual('recovery_codes_renewed'),
   wrong_codes: usual('wrong_codes'),
   account_deleted: usual('account_deleted'),
+  account_exported: usual('account_exported'),
   account_taken_over: (_message, own) => ({
     title: 'mail.account_taken_over.title',
     what: ['mail.account_taken_over.what', own('mail.account_taken_over.ended')],

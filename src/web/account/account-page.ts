@@ -1,164 +1,124 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { t } from '../../languages/texts.ts'
 import { accountDone } from '../site/account-done.ts'
-import { forgotLink } from '../site/forgot-link.ts'
+import { initialOf } from '../site/assets.ts'
 import { csrfInput, formProblem, notice } from '../site/form.ts'
+import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
-import { passkeyTexts } from '../site/passkey-texts.ts'
-import { nameTexts } from '../site/person-name.ts'
-import { secondFactorTexts } from '../site/second-factor-texts.ts'
 import { texts } from '../site/texts.ts'
 import { dayOf } from '../site/time-text.ts'
-import { activitySection } from './account-activity.ts'
-import { accountEmail } from './email-section.ts'
-import { deletionForm, firstPasswordForm, nameForm, passwordForm, usernameForm } from './account-forms.ts'
-import { passkeyOffer, passkeysSection } from './account-passkeys.ts'
-import { type Section, contents, section } from './account-section.ts'
-import { accountSecondFactor, confirmLink, sessionsSection, signInSection } from './account-sign-in.ts'
 import { type AccountView, type Focus, focusOf } from './account-view.ts'
+import { activitySection } from './activity-section.ts'
+import { deleteSection } from './delete-section.ts'
+import { devicesSection } from './devices-section.ts'
+import { hasPassword } from './password-row.ts'
+import { profileSection } from './profile-section.ts'
+import { contents, type Section, section } from './rows.ts'
+import { signingInSection } from './signing-in-section.ts'
+import { twoStepSection } from './two-step-section.ts'
 
-const header = ({ csrfToken, user }: AccountView, brand: HtmlFragment): HtmlFragment => html`<header class="bar">
+interface Sheet {
+  csrfToken: string
+  email: string
+  nav?: HtmlFragment | undefined
+  /** This leads to where the user has come from. */
+  back: HtmlFragment
+  body: HtmlFragment
+}
+
+/** Lays out a page of a user's account. */
+export const sheet = ({ csrfToken, email, nav, back, body }: Sheet, { brand }: Layout): HtmlFragment =>
+  html`<div class="sheet">
+<header class="bar">
 ${brand}
 <form method="post" action="/auth/logout">
-${csrfInput(csrfToken)}<span>${user.email}</span>
-<button class="second">${texts.logOut}</button>
+${csrfInput(csrfToken)}<span>${email}</span>
+<button class="second small">${texts.logOut}</button>
 </form>
-</header>`
+</header>
+${nav}<main>
+<p class="back">${back}</p>
+${body}</main>
+</div>`
 
-/**
- * Tells whether the session is recent enough to do without a password; undefined if the user has a password to ask for.
- */
-const recentAuthenticationOf = ({ signIn }: AccountView): boolean | undefined =>
-  signIn && !signIn.hasPassword ? signIn.isRecentlyAuthenticated : undefined
-
-const emailSection = (view: AccountView, focus: Focus, layout: Layout): Section => ({
-  id: 'email-section',
-  title: texts.email,
-  body: accountEmail(view, focus, layout),
-})
-
-const usernameSection = ({ csrfToken, username }: AccountView, focus: Focus): Section | undefined =>
-  username && {
-    id: 'username-section',
-    title: texts.username,
-    about: texts.usernameAbout,
-    body: usernameForm(csrfToken, username, focus),
-  }
-
-const nameSection = ({ csrfToken, name }: AccountView, focus: Focus): Section | undefined =>
-  name && {
-    id: 'name-section',
-    title: nameTexts.label,
-    about: name.isRequired && name.value === '' ? nameTexts.missing : nameTexts.about,
-    body: nameForm(csrfToken, name, focus),
-  }
-
-const waysInSection = (view: AccountView, passwordIconUrl: string): Section | undefined =>
-  view.signIn && {
-    id: 'ways-in',
-    title: texts.waysIn,
-    about: isReview(view) ? texts.waysInReview : texts.waysInAbout,
-    body: signInSection(view.csrfToken, view.signIn, passwordIconUrl),
-  }
-
-const passkeySection = ({ passkeys, ...view }: AccountView): Section | undefined =>
-  passkeys && {
-    id: 'passkeys',
-    title: passkeyTexts.passkeys,
-    about: passkeyTexts.about,
-    body: passkeysSection({ ...view, passkeys }),
-  }
-
-const passwordSection = (view: AccountView, focus: Focus, layout: Layout): Section | undefined => {
-  if (!view.password) return undefined
-  const isRecentlyAuthenticated = recentAuthenticationOf(view)
-  if (isRecentlyAuthenticated === undefined) {
-    const body = html`${passwordForm(view, focus, layout)}
-${forgotLink(layout, view.user)}`
-    return { id: 'change-password', title: texts.changePassword, about: texts.changePasswordAbout, body }
-  }
-  const body = isRecentlyAuthenticated
-    ? firstPasswordForm(view, focus, layout)
-    : confirmLink('set-password', texts.confirmFirst.password)
-  return { id: 'set-password', title: texts.setPassword, about: texts.setPasswordAbout, body }
-}
-
-const secondFactorSection = ({ secondFactor }: AccountView): Section | undefined =>
-  secondFactor && {
-    id: 'second-factor',
-    title: secondFactorTexts.section,
-    about: secondFactorTexts.sectionAbout,
-    body: accountSecondFactor(secondFactor),
-  }
-
-const openSessionsSection = (view: AccountView): Section => ({
-  id: 'sessions',
-  title: texts.sessions,
-  about: view.signIn && !view.signIn.hasPassword ? texts.sessionsAboutProviders : texts.sessionsAbout,
-  body: sessionsSection(view),
-})
-
-const deletionSection = (view: AccountView, focus: Focus): Section => {
-  const mustConfirm = view.deletion.isBehindConfirmation || recentAuthenticationOf(view) === false
-  const body = mustConfirm ? confirmLink('delete-account', texts.confirmFirst.deletion) : deletionForm(view, focus)
-  return { id: 'delete-account', title: texts.deleteAccount, about: texts.deleteAccountAbout, body }
-}
+export const backLink = (href: string, words: string): HtmlFragment =>
+  html`<a href="${href}">${icon('back')}${words}</a>`
 
 /** Makes all sections, in the order of the page. */
-const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIconUrl: string): Section[] => {
-  const waysIn = waysInSection(view, passwordIconUrl)
-  const isFirst = isReview(view)
-  const password = passwordSection(view, focus, layout)
-  return [
-    isFirst && waysIn,
-    emailSection(view, focus, layout),
-    nameSection(view, focus),
-    usernameSection(view, focus),
-    !isFirst && waysIn,
-    passkeySection(view),
-    password,
-    secondFactorSection(view),
-    openSessionsSection(view),
-    activitySection({ ...view, passwordSection: password, appName: layout.appName }),
-    deletionSection(view, focus),
-  ].filter((one) => one !== undefined && one !== false)
-}
+const sectionsOf = (view: AccountView, focus: Focus, layout: Layout): Section[] =>
+  [
+    profileSection(view, focus, layout),
+    signingInSection(view, focus, layout),
+    view.secondFactor && twoStepSection(view.secondFactor),
+    devicesSection(view),
+    activitySection({ ...view, hasPassword: hasPassword(view), appName: layout.appName }),
+    deleteSection(view, focus),
+  ].filter((one) => one !== undefined)
 
-/** Creates the account page, which shows the account and the forms that change it. */
+const heading = ({ user }: AccountView): HtmlFragment => html`<div class="who">
+<span class="mark" aria-hidden="true">${initialOf(user.email)}</span>
+<div>
+<h1>${texts.account}</h1>
+<p class="about">${user.email} · ${pageTexts.memberSince(dayOf(user.createdAtMs))}</p>
+</div>
+</div>
+`
+
+/** This line above the sections offers a first passkey. */
+const passkeyOffer = ({ passkeys }: AccountView): HtmlFragment | undefined =>
+  passkeys?.isOffered
+    ? html`<p class="panel offer">${pageTexts.offer} <a href="#passkeys">${pageTexts.offerLink}</a></p>
+`
+    : undefined
+
+/** Creates the account page, which shows the account in rows. */
 export const createAccountPage =
-  (layout: Layout, passwordIconUrl: string) =>
+  (layout: Layout) =>
   (view: AccountView): string => {
     const focus = focusOf(view)
-    const sections = sectionsOf(view, focus, layout, passwordIconUrl)
+    const sections = sectionsOf(view, focus, layout)
     const place = messageSectionOf(view, sections)
-    const message = formProblem(view.problem, layout.support, focus === undefined) ?? noticeOf(view)
+    const message = formProblem(view.problem, layout.support, focus === undefined) ?? notice(doneText(view))
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),
+      rows: true,
       passkeys: view.passkeys !== undefined,
-      body: html`<div class="sheet">
-${header(view, layout.brand)}
-<main>
-<h1>${texts.account}</h1>
-<p class="about">${texts.memberSince} ${dayOf(view.user.createdAtMs)}</p>
-${!place && message}
-${passkeyOffer(view.passkeys)}${contents(sections)}<div class="panel">
-${sections.map((one) => section(one === place ? { ...one, message } : one))}</div>
-</main>
-</div>`,
+      body: sheet(
+        {
+          csrfToken: view.csrfToken,
+          email: view.user.email,
+          nav: contents(sections),
+          back: backLink(layout.homeUrl, pageTexts.back(layout.appName)),
+          body: html`${heading(view)}${!place && message}${passkeyOffer(view)}${sections.map((one) => section(one === place ? { ...one, message } : one))}`,
+        },
+        layout,
+      ),
     })
   }
 
-/** After a password change, users should check which providers are connected to their account. */
-const isReview = ({ done, signIn }: AccountView): boolean => done === 'password' && Boolean(signIn?.linked.length)
-
-const noticeOf = (view: AccountView): HtmlFragment | undefined => {
-  const text = isReview(view) ? texts.doneButConnected : view.done && t(accountDone[view.done].text)
-  return notice(text)
+/** After a password change, users should check what else is connected to their account. */
+const doneText = ({ done, signIn }: AccountView): string | undefined => {
+  if (done === 'password' && signIn?.linked.length) return pageTexts.doneButConnected
+  return done && t(accountDone[done].text)
 }
 
 /** Finds the section that says what was done, or what is wrong; if it is undefined, the top of the page says so. */
-const messageSectionOf = (view: AccountView, sections: readonly Section[]): Section | undefined => {
-  const at = isReview(view) ? 'ways-in' : ((view.done && accountDone[view.done].section) ?? view.at)
-  return sections.find(({ id }) => id === at || (id === 'set-password' && at === 'change-password'))
+const messageSectionOf = ({ done, at }: AccountView, sections: readonly Section[]): Section | undefined => {
+  const own = (done && accountDone[done].section) ?? at
+  return sections.find(
+    ({ id, formerId, rows }) =>
+      id === own ||
+      formerId === own ||
+      rows.some((row) => row.id === own || (row.id === 'set-password' && own === 'change-password')),
+  )
 }
+
+const pageTexts = {
+  back: (appName: string): string => `Back to ${appName}`,
+  memberSince: (day: HtmlFragment): HtmlFragment => html`Member since ${day}`,
+  offer: 'Log in without your password from now on?',
+  offerLink: 'Add a passkey',
+  doneButConnected:
+    'Your password was changed, and all other devices were logged out. Check that everything below is yours: each of it still logs you in.',
+} as const

@@ -1,9 +1,8 @@
 import type { SignInView } from '../sign-in/ways-in.ts'
-import type { AccountDone } from '../site/account-done.ts'
+import type { AccountDone, RowId } from '../site/account-done.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
 import type { PasskeyView } from '../site/passkey-button.ts'
 import type { NameView } from '../site/person-name.ts'
-import type { ActivityView } from './account-activity.ts'
 
 export interface PasskeysView {
   list: readonly PasskeyView[]
@@ -16,7 +15,7 @@ export interface PasskeysView {
 }
 
 /** A new name of a passkey that was refused. */
-export interface RefusedNameView {
+interface RefusedNameView {
   id: string
   name: string
   problem: FieldProblem | undefined
@@ -56,8 +55,27 @@ export interface SessionView {
   current: boolean
 }
 
+/** The account page shows an event of a user's account in this form. */
+export interface ActivityView {
+  /** This is the name of the record (docs/audit.md). */
+  type: string
+  atMs: number
+  by: 'user' | 'operator' | 'service'
+  /** It is undefined if the user did not do it, or if it is not known. */
+  userAgent: string | undefined
+  address: string | undefined
+  /** This is `password`, `passkey`, `code`, `recovery_code`, `link`, `invitation`, or the label of a provider. */
+  method: string | undefined
+  /** This says why a proof was refused. */
+  reason: string | undefined
+  /** This counts equal events; it is 1 for most. */
+  count: number
+  /** This tells whether it is the session of the request. */
+  isCurrent: boolean
+}
+
 export interface AccountView extends FormView, AccountEmailView {
-  user: { email: string; username: string; createdAtMs: number }
+  user: { email: string; username: string; name?: string | null | undefined; createdAtMs: number }
   nowMs: number
   sessions: readonly SessionView[]
   /** This counts the sessions that are not listed. */
@@ -73,6 +91,8 @@ export interface AccountView extends FormView, AccountEmailView {
    * usernames.
    */
   username?: { value: string; error?: FieldProblem | undefined } | undefined
+  /** This says whether the user may download their data now, or must sign in again first. */
+  data: { isRecentlyAuthenticated: boolean }
   /** It is undefined if there are no names. */
   name?: NameView | undefined
   /** It is undefined if the service accepts no passwords. */
@@ -115,4 +135,21 @@ export const focusOf = ({ newEmail, username, name, password, refusedPasskeyName
   if (password?.errors.new_password) return 'new_password'
   if (refusedPasskeyName?.problem) return 'passkey_name'
   return deletion.error ? 'password' : undefined
+}
+
+/** Finds the place on the account page that has the form of a request. */
+export const placeOfForm = (target: string): RowId | undefined =>
+  FORM_PLACES[/^\/auth\/account\/(\w+)/.exec(target)?.[1] ?? '']
+
+const FORM_PLACES: Readonly<Record<string, RowId>> = {
+  email: 'email-section',
+  name: 'name-section',
+  username: 'username-section',
+  password: 'change-password',
+  sessions: 'sessions',
+  browsers: 'second-factor',
+  identities: 'ways-in',
+  passkeys: 'ways-in',
+  data: 'download-data',
+  delete: 'delete-account',
 }

@@ -3,8 +3,8 @@ import type { ScreenServices } from '../site/frame.ts'
 import type { OfferedWays, SessionServices } from '../../http/services.ts'
 import { readReturnTo, type ReturnTargets } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type AccountDone, isAccountDone, type SectionId } from '../site/account-done.ts'
-import type { AccountView } from './account-view.ts'
+import { type AccountDone, isAccountDone } from '../site/account-done.ts'
+import { type AccountView, placeOfForm } from './account-view.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -16,13 +16,16 @@ import { createAccountEmail } from './account-email.ts'
 import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
 import { findPasskeySection, findRecentActivity, findSecondFactorSection } from './sections.ts'
+import { DEVICES_PATH } from './list-pages.ts'
+import { createOwnData } from './own-data.ts'
 import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
 import { startSession } from '../sign-in/start-session.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
 import { nameView, requireTypedName } from '../site/person-name.ts'
 
-const SHOWN_SESSIONS = 100
+/** The account page shows so many devices, and a page of its own shows all. */
+const SHOWN_SESSIONS = 3
 
 /** Handles `/auth/account`: users see and change their own account there. */
 export const createAccount = (
@@ -40,7 +43,6 @@ export const createAccount = (
       | 'oauth'
       | 'layout'
       | 'iconOf'
-      | 'passwordIcon'
       | 'links'
       | 'secondFactors'
       | 'signup'
@@ -50,9 +52,10 @@ export const createAccount = (
     >,
 ) => {
   const { users, sessions, oauth, layout, clock, names, usernames, passwords, mail } = deps
-  const accountPage = createAccountPage(layout, deps.passwordIcon)
+  const accountPage = createAccountPage(layout)
   const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)
+  const sendOwnData = createOwnData(deps)
 
   const listSessions = async (current: AuthenticatedSession) => {
     const { sessions: shown, count } = await sessions.list(current.userId, SHOWN_SESSIONS, current)
@@ -69,6 +72,7 @@ export const createAccount = (
     username: usernames ? { value: session.username } : undefined,
     name: nameView(names, session.name),
     password: passwords ? { errors: {} } : undefined,
+    data: { isRecentlyAuthenticated: await sessions.isRecentlyAuthenticated(session) },
     deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
     signIn: await signInMethods.forAccountPage(session),
     secondFactor: await findSecondFactorSection(deps, context, session),
@@ -77,8 +81,15 @@ export const createAccount = (
   })
 
   /** Redirects to the account page, which then says what was done. */
-  const done = (context: RequestContext, { userId }: AuthenticatedSession, what: AccountDone): HttpResponse =>
-    redirect(doneOnAccount(deps, context, userId, what))
+  const done = (
+    context: RequestContext,
+    { userId }: AuthenticatedSession,
+    what: AccountDone,
+    returnTo?: string,
+  ): HttpResponse => {
+    const path = doneOnAccount(deps, context, userId, what)
+    return redirect(returnTo === DEVICES_PATH ? `${DEVICES_PATH}?done=${what}#done` : (returnTo ?? path))
+  }
 
   /** Makes the handler of a form of the page. The page shows `ofForm` when the form was refused. */
   const form = (
@@ -90,7 +101,7 @@ export const createAccount = (
       accountPage({
         ...(await view(context, session)),
         problem: refusal.problem,
-        at: sectionOfForm(context),
+        at: placeOfForm(context.target),
         ...ofForm(context, refusal),
       }),
   })
@@ -167,17 +178,18 @@ export const createAccount = (
     /** Ends one session, or all except the current one. */
     sessions: form((context, session, attempt) => {
       const { userId, sessionId } = session
+      const returnTo = readReturnTo(context, deps, undefined)
       if (context.form.get('all_others') === '1')
         return attempt({}, async (facts) => {
           facts.count = await sessions.endOthers(userId, sessionId, context)
-          return done(context, session, 'sessions')
+          return done(context, session, 'sessions', returnTo)
         })
       const id = context.form.get('session_id')
       if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
       return attempt({}, async (facts) => {
         await sessions.endOwn(userId, id, { ownId: sessionId, caller: context })
         facts.endedSessionId = id
-        return done(context, session, 'session')
+        return done(context, session, 'session', returnTo)
       })
     }),
 
@@ -219,6 +231,14 @@ export const createAccount = (
       })
     }),
 
+    /** Sends what svc keeps about the user, as a file. The record and the notice of it are written first. */
+    data: form((context, session, attempt) =>
+      attempt({}, async () => {
+        await users.recordExport(session, context)
+        return sendOwnData(session)
+      }),
+    ),
+
     deletion: form(
       (context, { userId, sessionId }, attempt) =>
         attempt({}, async () => {
@@ -230,20 +250,4 @@ export const createAccount = (
       (_context, { errors }) => ({ deletion: { error: errors.password, isOpen: true } }),
     ),
   }
-}
-
-/** Finds the place on the account page that has the form of a request. */
-const sectionOfForm = ({ target }: RequestContext): AccountView['at'] =>
-  FORM_SECTIONS[/^\/auth\/account\/(\w+)/.exec(target)?.[1] ?? '']
-
-const FORM_SECTIONS: Readonly<Record<string, SectionId>> = {
-  email: 'email-section',
-  name: 'name-section',
-  username: 'username-section',
-  password: 'change-password',
-  sessions: 'sessions',
-  browsers: 'second-factor',
-  identities: 'ways-in',
-  passkeys: 'passkeys',
-  delete: 'delete-account',
 }

@@ -1,37 +1,53 @@
 import type { AuditRow } from '../../audit/audit.ts'
-import { type ActivityView, shownActivity } from './account-activity.ts'
-import type { PasskeysView, SecondFactorSectionView } from './account-view.ts'
+import type { ActivityView, PasskeysView, SecondFactorSectionView } from './account-view.ts'
+import { shownActivity } from './activity-texts.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
-const SHOWN = 10
+/** The account page shows so many events, and a page of its own shows all. */
+const SHOWN = 4
+
+/** Makes the view of a record of the user. */
+const toView = (
+  { type, atMs, actor, userAgent, address, details, ...row }: AuditRow,
+  providers: Services['providers'],
+  sessionId: string,
+): ActivityView => {
+  const { method, provider, reason, count = 1 } = JSON.parse(details) as Details
+  const how = provider ?? method
+  return {
+    type,
+    atMs,
+    by: actorOf(actor),
+    userAgent,
+    address,
+    method: how === undefined ? undefined : (providers.find(({ name }) => name === how)?.label ?? how),
+    reason,
+    count,
+    isCurrent: row.sessionId === sessionId,
+  }
+}
+
+type ActivityServices = Pick<Services, 'audit' | 'providers'>
 
 /** Finds the last records of a user for the account page. They begin where the account became that user's. */
 export const findRecentActivity = async (
-  { audit, providers }: Pick<Services, 'audit' | 'providers'>,
+  { audit, providers }: ActivityServices,
   { userId, sessionId }: AuthenticatedSession,
 ): Promise<ActivityView[]> => {
-  const labelOf = (name: string): string => providers.find((each) => each.name === name)?.label ?? name
-
-  const toView = ({ type, atMs, actor, userAgent, address, details, ...row }: AuditRow): ActivityView => {
-    const { method, provider, reason, count = 1 } = JSON.parse(details) as Details
-    const how = provider ?? method
-    return {
-      type,
-      atMs,
-      by: BY[actor] ?? 'operator',
-      userAgent,
-      address,
-      method: how === undefined ? undefined : labelOf(how),
-      reason,
-      count,
-      isCurrent: row.sessionId === sessionId,
-    }
-  }
-
   const rows = await audit.latestOf(userId, { types: shownActivity, limit: SHOWN })
-  return rows.map(toView)
+  return rows.map((row) => toView(row, providers, sessionId))
+}
+
+/** Finds a page of all of them. It throws `invalid_request` for a cursor that is none of this list. */
+export const findActivityPage = async (
+  { audit, providers }: ActivityServices,
+  { userId, sessionId }: AuthenticatedSession,
+  page: { limit: number; cursor: string | undefined },
+): Promise<{ activity: ActivityView[]; nextCursor: string | undefined }> => {
+  const { events, nextCursor } = await audit.ownPage({ userId, ...page })
+  return { activity: events.map((row) => toView(row, providers, sessionId)), nextCursor }
 }
 
 interface Details {
@@ -41,8 +57,10 @@ interface Details {
   count?: number
 }
 
-/** All others are operators: they act on the command line, or through the application's backend. */
 const BY: Record<string, ActivityView['by']> = { user: 'user', system: 'service' }
+
+/** All others are operators: they act on the command line, or through the application's backend. */
+export const actorOf = (actor: string): ActivityView['by'] => BY[actor] ?? 'operator'
 
 /** Finds what the account page says about codes of an app and recovery codes. */
 export const findSecondFactorSection = async (

@@ -46,7 +46,7 @@ export const createConfirmNewEmail = (
     if (!password) throw passwordProblem('unprocessable', 'Enter the password of the account.', 'password_missing')
     const event: EventFacts = { event: 'reauthentication', method: 'password', userId }
     await accountLog.recordOutcome(context, event, () =>
-      limitLogin(deps, context, email, async () => {
+      limitLogin(deps, context, { entered: email }, async () => {
         const result = await users.authenticate(email, password, context)
         if ('refusal' in result || result.userId !== userId)
           throw passwordProblem('unauthorized', 'This is not the password of the account.', 'password_wrong')

@@ -97,7 +97,7 @@ ${own.reclaimEnds.map(
 </div>
 ${ownerInput(view.email)}
 ${newPasswordField('new_password', view.errors.new_password, layout)}
-<button class="second">${own.reclaimButton}</button>
+<button class="${view.hasPassword ? 'second' : 'first'}">${own.reclaimButton}</button>
 </form>`
 
 const reclaimSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>

@@ -52,13 +52,15 @@ export const createLogin = (
     lastWay: ways.length > 1 ? ways.find((way) => way === context.cookies.single.lastWay) : undefined,
   })
 
+  /** Reads a username that was typed in place of the email: it has no `@`. */
+  const usernameIn = (typed: string): string | undefined =>
+    loginWith === 'both' ? readUsername(typed.trim()) : undefined
+
   /**
-   * Finds the email of what was typed in its place, which is a username if it has no `@`. An address that nobody has
-   * stands for a username that nobody has: an unknown name then counts, takes time and is recorded as an unknown email.
+   * Finds the email of a username. An address that nobody has stands for a username that nobody has: the unknown name
+   * then takes time and is recorded as an unknown email.
    */
-  const findEmail = async (typed: string): Promise<string> => {
-    const username = loginWith === 'both' ? readUsername(typed.trim()) : undefined
-    if (username === undefined) return typed
+  const findEmailOf = async (username: string): Promise<string> => {
     const nobody = `${pseudonymOf(username)}@username.invalid`
     return (await users.findEmailOf(username)) ?? nobody
   }
@@ -92,10 +94,12 @@ export const createLogin = (
       const returnTo = requestedReturnTo(context, deps)
       const email = context.form.get('email') ?? ''
       const form = { email, password: context.form.get('password') ?? '', returnTo }
+      const username = usernameIn(email)
       const about = {
         method: 'password',
         check: () => requireFilled(form, loginWith),
-        findEmail: () => findEmail(email),
+        findEmail: () => (username === undefined ? email : findEmailOf(username)),
+        username,
       }
       return attempt(about, (facts) => checkPassword(context, form, facts))
     },

@@ -48,7 +48,7 @@ const otherProviders = ({ csrfToken, pending, hasPassword, providers }: LinkAcco
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-const reclaimForm = ({ csrfToken, pending, provider, hasPassword }: LinkAccountView): HtmlFragment => {
+const reclaimForm = ({ csrfToken, pending, provider, hasPassword, providers }: LinkAccountView): HtmlFragment => {
   const ends = [texts.reclaimEndsSessions, texts.reclaimEndsConnections, texts.reclaimEndsRoles, texts.reclaimKeeps]
   const consequences = hasPassword ? [texts.reclaimEndsPassword, ...ends] : ends
   return html`<form method="post" action="${providerPath(provider.name, 'claim')}">
@@ -61,7 +61,7 @@ ${consequences.map(
 `,
 )}</ul>
 </div>
-<button class="second">${texts.reclaimButton}</button>
+<button class="${hasPassword || providers.length > 0 ? 'second' : 'first'}">${texts.reclaimButton}</button>
 </form>`
 }
 

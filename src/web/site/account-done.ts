@@ -1,17 +1,24 @@
 import type { TextKey } from '../../languages/texts.ts'
 
 /** These are the sections of the account page, in its order. */
-export type SectionId =
+export type SectionId = 'profile' | 'signing-in' | 'two-step' | 'devices' | 'activity' | 'delete'
+
+/**
+ * These are parts of sections that an address leads to, such as that of a message, of a document or of the application
+ * (CONTRACT.md 4.19). Some were sections once.
+ */
+export type RowId =
   | 'email-section'
   | 'name-section'
   | 'username-section'
-  | 'ways-in'
-  | 'passkeys'
   | 'change-password'
   | 'set-password'
+  | 'ways-in'
+  | 'passkeys'
+  | 'connect'
   | 'second-factor'
   | 'sessions'
-  | 'activity'
+  | 'download-data'
   | 'delete-account'
 
 /** These are the words for a change, and the section of the account page that shows them. */
@@ -28,28 +35,30 @@ const inSection = <Name extends string>(section: SectionId | undefined, said: Re
 
 /** The account page says what was done if its address has `?done=NAME`, and the browser has just done it. */
 export const accountDone = {
-  ...inSection('email-section', {
+  ...inSection('profile', {
     email_requested: 'account.done.email_requested',
     email_cancelled: 'account.done.email_cancelled',
     email_verified: 'account.done.email_verified',
     verification_sent: 'account.done.verification_sent',
+    name: 'account.done.name',
+    username: 'account.done.username',
   }),
-  ...inSection('name-section', { name: 'account.done.name' }),
-  ...inSection('username-section', { username: 'account.done.username' }),
-  ...inSection('ways-in', { linked: 'account.done.linked', unlinked: 'account.done.unlinked' }),
-  ...inSection('passkeys', {
+  ...inSection('signing-in', {
+    password: 'account.done.password',
+    password_set: 'account.done.password_set',
+    linked: 'account.done.linked',
+    unlinked: 'account.done.unlinked',
     passkey_added: 'account.done.passkey_added',
     passkey_renamed: 'account.done.passkey_renamed',
     passkey_removed: 'account.done.passkey_removed',
   }),
-  ...inSection('change-password', { password: 'account.done.password', password_set: 'account.done.password_set' }),
-  ...inSection('second-factor', {
+  ...inSection('two-step', {
     second_factor_set_up: 'account.done.app_set_up',
     trusted_browsers_forgotten: 'account.done.trust_ended',
     recovery_codes_renewed: 'account.done.codes_renewed',
     second_factor_removed: 'account.done.app_removed',
   }),
-  ...inSection('sessions', { session: 'account.done.device', sessions: 'account.done.devices' }),
+  ...inSection('devices', { session: 'account.done.device', sessions: 'account.done.devices' }),
   /** The address of the page says for which section it is. */
   ...inSection(undefined, { confirmed: 'account.done.confirmed' }),
 }

@@ -31,6 +31,7 @@ export const asset = (name: string, extension: string, contentType: string, body
 }
 
 const STYLE = new URL('./style.css', import.meta.url)
+const ACCOUNT_STYLE = new URL('../account/account.css', import.meta.url)
 const SCRIPT = new URL('./page.js', import.meta.url)
 const PASSKEYS = new URL('./passkeys.js', import.meta.url)
 
@@ -61,6 +62,7 @@ export const createAssets = (appName: string, accentColor: string) => {
   return {
     theme,
     style: asset('style', 'css', 'text/css; charset=utf-8', themeCss(theme) + plainStyle(readFileSync(STYLE, 'utf8'))),
+    accountStyle: asset('account', 'css', 'text/css; charset=utf-8', plainStyle(readFileSync(ACCOUNT_STYLE, 'utf8'))),
     script: asset('page', 'js', 'text/javascript; charset=utf-8', plainScript(readFileSync(SCRIPT, 'utf8'))),
     passkeys: asset(
       'passkeys',

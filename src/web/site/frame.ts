@@ -14,12 +14,10 @@ export interface SiteFrame extends Frame {
   assets: Asset[]
   /** Finds the path of the built-in icon of a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
-  /** This is the path of the icon that stands for the password. */
-  passwordIcon: string
 }
 
 /** The handlers of screens are made from these services, each with a `Pick` of them. */
-export type ScreenServices = Services & Pick<SiteFrame, 'layout' | 'iconOf' | 'passwordIcon'>
+export type ScreenServices = Services & Pick<SiteFrame, 'layout' | 'iconOf'>
 
 export type FrameSettings = Branding & { providers?: ProviderTargets }
 
@@ -35,10 +33,9 @@ export const createFrame = ({ providers = NO_PROVIDERS, ...branding }: FrameSett
   const layout = createLayout(branding, assets)
   return {
     layout,
-    assets: [assets.style, assets.script, assets.icon, assets.passkeys, ...icons.assets],
+    assets: [assets.style, assets.script, assets.icon, assets.passkeys, assets.accountStyle, ...icons.assets],
     contentSecurityPolicy: policyFor(branding, providers),
     iconOf: icons.iconOf,
-    passwordIcon: icons.password,
     error: createErrorPage(layout),
     deadLink: createDeadLinkPage(layout),
     notSent: createNotSentPage(layout),

@@ -12,6 +12,7 @@ import { type Support, createSupport } from './support.ts'
 interface LayoutDeps {
   theme: { light: Palette; dark: Palette }
   style: Asset
+  accountStyle: Asset
   script: Asset
   passkeys: Asset
   icon: Asset
@@ -20,6 +21,8 @@ interface LayoutDeps {
 /** This is the same each time a page is shown. */
 interface Fixed {
   title: string
+  /** This tells whether the page has the rows of the account, which need their style. */
+  rows?: boolean
   /** This tells whether passkeys can be used on the page, which needs their script. */
   passkeys?: boolean
 }
@@ -83,6 +86,9 @@ const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragme
 <link rel="stylesheet" href="${style.path}">
 <link rel="icon" href="${icon.path}" type="image/svg+xml">`
 
+const styleOf = ({ path }: Asset): HtmlFragment => html`
+<link rel="stylesheet" href="${path}">`
+
 const scriptOf = ({ path }: Asset): HtmlFragment => html`
 <script src="${path}" defer></script>`
 
@@ -93,6 +99,7 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const brand = brandOf(branding)
   const support = createSupport(branding)
   const [script, passkeyScript] = [scriptOf(deps.script), scriptOf(deps.passkeys)]
+  const rowStyle = styleOf(deps.accountStyle)
 
   const footerOf = ({ body, below, problem, requestId = problem && requestIdOf(problem) }: PanelContent) =>
     (below || requestId !== undefined) &&
@@ -102,11 +109,14 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
 </footer>`
 
   /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
-  const startOf = ({ title, passkeys = false }: Fixed, wrong: boolean): HtmlFragment => html`<!doctype html>
+  const startOf = (
+    { title, rows = false, passkeys = false }: Fixed,
+    wrong: boolean,
+  ): HtmlFragment => html`<!doctype html>
 <html lang="${LANGUAGE}">
 <head>
 <meta charset="utf-8">
-<title>${wrong ? t('page.error_title', { title }) : title} &#183; ${appName}</title>${head}${script}${passkeys && passkeyScript}
+<title>${wrong ? t('page.error_title', { title }) : title} &#183; ${appName}</title>${head}${rows && rowStyle}${script}${passkeys && passkeyScript}
 </head>
 <body>
 `

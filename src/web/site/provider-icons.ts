@@ -20,20 +20,14 @@ const DRAWINGS: Readonly<Record<string, string>> = {
     '<path fill="#5865f2" fill-rule="evenodd" d="M8.6 4c-1.7.3-3.2.8-4.4 1.5C1.9 9 1 13 1.4 17.2c1.7 1.4 3.5 2.3 5.4 2.9.5-.6.9-1.3 1.2-2-.7-.3-1.3-.6-1.9-1 3.7 1.7 8 1.7 11.8 0-.6.4-1.2.7-1.9 1 .3.7.7 1.4 1.2 2 1.9-.6 3.7-1.5 5.4-2.9.4-4.2-.5-8.2-2.8-11.7-1.2-.7-2.7-1.2-4.4-1.5l-.8 1.5c-1.7-.2-3.5-.2-5.2 0zm-.2 6.4c1.1 0 2 1 2 2.2s-.9 2.2-2 2.2-2-1-2-2.2.9-2.2 2-2.2zm7.2 0c1.1 0 2 1 2 2.2s-.9 2.2-2 2.2-2-1-2-2.2.9-2.2 2-2.2z"/>',
 }
 
-/** The key stands for the password among the ways to sign in. */
-const KEY =
-  '<path class="a" fill-rule="evenodd" d="M7.2 6.5a5.5 5.5 0 1 0 5.2 7.3h3.1v2.7h3v-2.7H23v-3.6H12.4a5.5 5.5 0 0 0-5.2-3.7zm0 3.3a2.2 2.2 0 1 1 0 4.4 2.2 2.2 0 0 1 0-4.4z"/>'
-
-/** Creates the built-in icons of the well-known providers and of the password. */
+/** Creates the built-in icons of the well-known providers. */
 export const createProviderIcons = () => {
   const icons = new Map<string, Asset>()
   for (const [name, body] of Object.entries(DRAWINGS))
     icons.set(name, asset(name, 'svg', 'image/svg+xml; charset=utf-8', svg(body)))
-  const password = asset('password', 'svg', 'image/svg+xml; charset=utf-8', svg(inkStyle('#5c5d5f', '#a3a6ab') + KEY))
   return {
-    assets: [...icons.values(), password],
+    assets: [...icons.values()],
     /** Finds the path of a provider's icon, by its name in the configuration. */
     iconOf: (providerName: string): string | undefined => icons.get(providerName)?.path,
-    password: password.path,
   }
 }

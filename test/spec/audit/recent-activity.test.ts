@@ -31,11 +31,19 @@ const sectionOf = async (agent: UserAgent): Promise<string> => {
   return section
 }
 
-/** What the page lists: what happened, and from where. */
-const listed = async (agent: UserAgent): Promise<string[]> =>
-  [
-    ...(await sectionOf(agent)).matchAll(/<li>.*?<b>(.*?)<\/b>(.*?)<\/p>\n<p class="about">.*?<\/time> · (.*?)<\/p>/gs),
-  ].map(([, what, badge = '', origin]) => `${what}${badge.includes('This device') ? ' here' : ''}: ${origin}`)
+const EVENT = /<li class="event">.*?<b>(.*?)<\/b>(.*?)<span class="about">(.*?)<\/span>/gs
+
+const eventsOf = (html: string): string[] =>
+  [...html.matchAll(EVENT)].map(
+    ([, what, badge = '', origin]) => `${what}${badge.includes('This device') ? ' here' : ''}: ${origin}`,
+  )
+
+/** What the account page lists: what happened, and from where. */
+const listed = async (agent: UserAgent): Promise<string[]> => eventsOf(await sectionOf(agent))
+
+/** What the page of all activity lists. */
+const listedAll = async (agent: UserAgent): Promise<string[]> =>
+  eventsOf((await agent.get('/auth/account/activity')).text)
 
 describe('recent activity on the account page', () => {
   test('is not pushed out by strangers who fail to log in from many networks', async () => {
@@ -44,17 +52,23 @@ describe('recent activity on the account page', () => {
     for (let network = 1; network <= 12; network += 1)
       await logIn(newAgent(from(`198.51.100.${network}`)), { ...person, password: 'not this one' })
     const failures = async () => (await listed(agent)).filter((row) => row.startsWith('Wrong password'))
-    const [last, lastSeven] = [/198\.51\.100\.12$/, /198\.51\.100\.([6-9]|1[0-2])$/]
+    const last = /198\.51\.100\.12$/
     await eventually('the last failed login is recorded', async () => (await failures()).some((row) => last.test(row)))
     const activity = await listed(agent)
-    assert.equal(activity.length, 10)
-    assert.equal(activity.filter((row) => lastSeven.test(row)).length, 7)
-    assert.ok(activity.some((row) => row.startsWith('Username changed')))
+    assert.deepEqual(
+      activity.map((row) => row.replace(/:? .*/, '')),
+      ['Wrong', 'Username', 'Logged', 'Account'],
+    )
     assert.match(activity.at(-1) ?? '', /^Account created: By /)
 
     for (let changes = 0; changes < 6; changes += 1) await operator.users.change(id, { roles: [`role:${changes}`] })
-    assert.equal((await failures()).length, 3)
-    assert.equal((await listed(agent)).filter((row) => row.startsWith('Roles changed')).length, 6)
+    assert.deepEqual(await failures(), [], 'they are older than what is shown')
+    await logIn(newAgent(from('198.51.100.13')), { ...person, password: 'not this one' })
+    await eventually('another failed login is recorded', async () => (await failures()).length === 1)
+    assert.equal((await listed(agent)).filter((row) => row.startsWith('Roles changed')).length, 3)
+    const all = await listedAll(agent)
+    assert.equal(all.filter((row) => row.startsWith('Wrong password')).length, 13)
+    assert.equal(all.length, 13 + 6 + 3)
   })
 
   test('is the user’s own, the latest first, and says what an operator has done', async () => {
@@ -71,19 +85,21 @@ describe('recent activity on the account page', () => {
       'Logged in with the password here: Firefox on Linux · 203.0.113.1',
     ]
     await eventually('the failed logins are recorded', async () =>
-      (await listed(agent)).some((each) => each.startsWith('Wrong password, 3 times')),
+      (await listedAll(agent)).some((each) => each.startsWith('Wrong password, 3 times')),
     )
-    const activity = await listed(agent)
+    const activity = await listedAll(agent)
     assert.deepEqual(activity.slice(0, -1).toSorted(), expected.toSorted())
     assert.equal(activity[0], expected[0])
     assert.match(activity.at(-1) ?? '', /^Account created: By /)
   })
 
-  test('has ten entries', async () => {
+  test('has four entries, and leads to the page of all', async () => {
     const { agent } = await newUser()
     for (let changes = 0; changes < 12; changes += 1)
       await operator.users.change(await idOf(agent), { roles: [`role:${changes}`] })
-    assert.equal((await listed(agent)).length, 10)
+    assert.equal((await listed(agent)).length, 4)
+    assert.match(await sectionOf(agent), /<a href="\/auth\/account\/activity">Show more<\/a>/)
+    assert.equal((await listedAll(agent)).length, 14)
   })
 
   test('begins where the account became the user’s: what a stranger did there is not shown', async () => {
@@ -95,23 +111,30 @@ describe('recent activity on the account page', () => {
     const token = await mailed.tokenTo(person.email)
     const taken = await owner.post(VERIFY, { token, new_password: `owned ${person.password}` })
     assert.equal(taken.status, 303, taken.text)
-    const activity = await listed(owner)
-    assert.match(activity.at(-1) ?? '', /^You showed that the email address is yours/)
-    assert.ok(!activity.join('\n').includes('198.51.100.7'))
-    assert.ok(activity.some((each) => each.startsWith('Logged in by a link here: ')))
+    for (const list of [listed, listedAll]) {
+      const activity = await list(owner)
+      assert.match((await listedAll(owner)).at(-1) ?? '', /^You showed that the email address is yours/)
+      assert.ok(!activity.join('\n').includes('198.51.100.7'))
+      assert.ok(activity.some((each) => each.startsWith('Logged in by a link here: ')))
+    }
   })
 
-  test('“This wasn’t me” leads to a new password and to the end of all other sessions', async () => {
+  test('“Something here wasn’t me” leads to a new password and to the end of all other sessions', async () => {
     const { person, agent } = await newUser()
     const thief = await loggedIn(from('198.51.100.8'), person)
-    const section = await sectionOf(agent)
-    assert.match(section, /<summary[^>]*>This wasn’t me<\/summary>/)
-    assert.match(section, /<a [^>]*href="#change-password">Change password<\/a>/)
-    assert.match((await agent.get('/auth/account')).text, /<h2 id="change-password">/)
-    assert.match(section, /<a [^>]*href="#sessions">Log out other sessions<\/a>/)
+    const account = (await agent.get('/auth/account')).text
+    for (const [path, html] of [
+      ['', await sectionOf(agent)],
+      ['/auth/account', (await agent.get('/auth/account/activity')).text],
+    ] as const) {
+      assert.match(html, /<summary[^>]*>Something here wasn’t me<\/summary>/)
+      assert.match(html, new RegExp(`<a [^>]*href="${path}#change-password">Change password</a>`))
+      assert.match(html, new RegExp(`<a [^>]*href="${path}#devices">See your devices</a>`))
+    }
+    for (const id of ['change-password', 'devices']) assert.ok(account.includes(` id="${id}"`), id)
     assert.equal((await agent.post('/auth/account/sessions', { all_others: '1' })).status, 303)
     assert.equal((await thief.get('/auth/api/v1/user')).status, 401)
-    assert.match((await listed(agent))[0] ?? '', /^A session was logged out here: /)
+    assert.match((await listed(agent))[0] ?? '', /^A device was logged out here: /)
   })
 
   test('a request for the page records nothing', async () => {

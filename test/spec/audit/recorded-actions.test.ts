@@ -504,6 +504,12 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
     'by a command': () => byCommand('users', 'set-username', 'USER', anyone().username),
     'by the server API': () => byApi('PATCH', '/users/USER', { username: anyone().username }),
   },
+  'account.exported': {
+    async 'by its user'() {
+      const { id, agent, session } = await newUser()
+      return { by: 'user', answer: await agent.post('/auth/account/data'), user: id, session }
+    },
+  },
   'name.changed': {
     async 'by its user'() {
       const { id, agent, session } = await newUser()

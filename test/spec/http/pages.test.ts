@@ -109,7 +109,9 @@ test('texts of done are from the catalogue: an unknown one is not echoed', async
 const messagesOf = ({ text }: Answer) =>
   [...text.matchAll(/<p class="box (?:done|note)"[^>]*>([^<]*)/g)].map(([, words = '']) => words)
 const sectionOf = ({ text }: Answer, id: string) =>
-  new RegExp(`<section aria-labelledby="${id}">[^]*?</section>`).exec(text)?.[0] ?? ''
+  [...text.matchAll(/<section[^]*?<\/section>/g)]
+    .map(([section]) => section)
+    .find((one) => one.includes(` id="${id}"`)) ?? ''
 
 describe('what a page says was done', () => {
   test('no link claims what was not done in this browser', async () => {
@@ -123,7 +125,7 @@ describe('what a page says was done', () => {
   test('in the section that changed, to which the address leads; a reload and another tab say it as well', async () => {
     const { agent: user } = await signedUp(service)
     const changed = await user.post('/auth/account/username', { username: newPerson().username })
-    assert.equal(changed.location, '/auth/account?done=username#done')
+    assert.equal(changed.location, '/auth/account?done=username#profile')
     for (const tab of [user, user, user.copy()]) {
       const page = await tab.get('/auth/account?done=username')
       assert.deepEqual(messagesOf(page), ['Username changed.'])
@@ -165,9 +167,10 @@ describe('what a page says was done', () => {
     for (const [form, section] of [
       ['username', 'username-section'],
       ['password', 'change-password'],
-      ['sessions', 'sessions'],
-      ['browsers', 'second-factor'],
-      ['passkeys', 'passkeys'],
+      ['sessions', 'devices'],
+      ['browsers', 'two-step'],
+      ['passkeys', 'signing-in'],
+      ['data', 'delete'],
       ['delete', 'delete-account'],
     ] as const) {
       const refused = await user.post(`/auth/account/${form}`, { csrf_token: 'x'.repeat(43) })

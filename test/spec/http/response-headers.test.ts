@@ -1,6 +1,8 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { type IncomingMessage, get } from 'node:http'
 import { type TestContext, describe, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { newAgent } from '../../support/client/accounts.ts'
 import { type Answer, createUserAgent } from '../../support/client/user-agent.ts'
 import { connectRaw } from '../../support/network/raw-connection.ts'
@@ -46,6 +48,30 @@ describe('a response that caches may store', () => {
       expected.map(({ path }) => path),
     )
     assert.ok(stored.length > 5)
+  })
+
+  test('an asset is compressed for a client that takes gzip, and no page is', async () => {
+    const { path = '' } = routes.find((route) => route.path.endsWith('.css')) ?? {}
+    const ask = async (address: string, accepted?: string) => {
+      const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        get(new URL(address, service.url), { headers }, resolve).on('error', reject)
+      })
+      const body = Buffer.concat(await Array.fromAsync(answer))
+      return { encoding: answer.headers['content-encoding'], vary: answer.headers.vary, body }
+    }
+    const plain = await ask(path)
+    assert.deepEqual([plain.encoding, plain.vary], [undefined, 'accept-encoding'])
+    for (const accepted of ['gzip', 'br, GZIP;q=0.5', 'deflate,gzip; q=1.0']) {
+      const packed = await ask(path, accepted)
+      assert.deepEqual([packed.encoding, packed.vary], ['gzip', 'accept-encoding'], accepted)
+      assert.deepEqual(gunzipSync(packed.body), plain.body)
+      assert.ok(packed.body.length < plain.body.length / 2)
+    }
+    for (const accepted of ['', 'br', 'gzip;q=0', 'gzip; q=0.000', 'x-gzip', 'identity', 'gzip;q=2'])
+      assert.equal((await ask(path, accepted)).encoding, undefined, accepted)
+    // It has a token, which the length of a compressed page would give away (BREACH).
+    assert.equal((await ask('/auth/login', 'gzip')).encoding, undefined)
   })
 
   test('other responses still expire cookies that arrive twice', async () => {

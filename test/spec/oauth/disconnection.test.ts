@@ -137,7 +137,7 @@ describe('§4.2 svc users set-password', () => {
 const changePassword = (agent: UserAgent, current: string, next = newPerson().password) =>
   agent.post('/auth/account/password', { current_password: current, new_password: next })
 
-const isChanged = ({ location }: Answer): boolean => location === '/auth/account?done=password#done'
+const isChanged = ({ location }: Answer): boolean => location === '/auth/account?done=password#signing-in'
 
 describe('§4.2 a change of the own password', () => {
   test('leads to a page that lists the connected providers, with a button to disconnect each at once', async () => {
@@ -147,12 +147,12 @@ describe('§4.2 a change of the own password', () => {
     const changed = await changePassword(account.agent, account.person.password)
     assertRedirect(changed, '/auth/account?done=password')
     const { text } = await account.agent.get('/auth/account?done=password')
-    assert.match(text, /role="status"[^>]*>Your password was changed[^<]*Check below/)
+    assert.match(text, /role="status"[^>]*>Your password was changed[^<]*Check that everything below is yours/)
     const identities = await identitiesOf(account.id)
     assert.equal(identities.length, 2)
-    const [list = ''] = /aria-labelledby="ways-in"[^]*?<\/section>/.exec(text) ?? []
+    const [list = ''] = /aria-labelledby="signing-in"[^]*?<\/section>/.exec(text) ?? []
     for (const { id } of identities) assert.ok(list.includes(`name="identity_id" value="${id}"`), list)
-    assert.ok(text.indexOf('id="ways-in"') < text.indexOf('id="username-section"'), 'it comes first')
+    assert.match(list, /^[^]*id="done"[^]*id="ways-in"[^]*name="identity_id"/, 'the message stands above them')
     const [githubs] = identities
     const unlinked = await account.agent.post('/auth/account/identities', { identity_id: githubs?.id ?? '' })
     assertRedirect(unlinked, '/auth/account?done=unlinked')

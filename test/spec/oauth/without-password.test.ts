@@ -27,7 +27,7 @@ describe('a user without a password can set one', () => {
     const elsewhere = newAgent()
     assertRedirect(await signInBy(elsewhere, 'corp', byCorp(person)), '/')
     await assertCannotLogIn(service, { ...newPerson(), email: user.email })
-    assert.match((await agent.get('/auth/account')).text, /Set a password/)
+    assert.match((await agent.get('/auth/account')).text, /<b>Password<\/b><span class="about">Not set</)
     const { password } = newPerson()
     for (const bad of ['short', 'password', user.email, `${user.username}1`, 'abcabcabc', 'localhost1']) {
       assertPage(await agent.post('/auth/account/password', { new_password: bad }), 422)

@@ -13,7 +13,7 @@ const SUPPORT = 'https://help.example.com/passwords?a=1'
 
 /** The target of the link "Forgot your password?"; undefined where there is none. */
 const forgotHref = (page: string): string | undefined =>
-  /<a href="([^"]*)">Forgot your password\?/.exec(page)?.[1]?.replaceAll('&amp;', '&')
+  /<a (?:class="aside" )?href="([^"]*)">Forgot your password\?/.exec(page)?.[1]?.replaceAll('&amp;', '&')
 
 describe('the link "Forgot your password?" with mail', async () => {
   const service = await startService({ env: MAIL })

@@ -40,7 +40,7 @@ describe('setting up an app', () => {
     assert.equal(new URL(uri).searchParams.get('secret'), secret)
     assert.equal(new URL(uri).searchParams.get('issuer'), 'Notes')
     assert.equal(decodeURIComponent(new URL(uri).pathname), `/Notes:${person.email}`)
-    assert.match((await agent.get('/auth/account')).text, /Codes from an app are not set up/)
+    assert.match((await agent.get('/auth/account')).text, /<b>Authenticator app<\/b> <span class="badge plain">Off</)
   })
 
   test('a wrong code shows the same secret again', async () => {
@@ -76,8 +76,8 @@ describe('setting up an app', () => {
     assert.ok(file.text.includes(person.email))
 
     const account = await agent.get('/auth/account')
-    assert.match(account.text, /Codes from an app are set up/)
-    assert.match(account.text, /10 recovery codes are left/)
+    assert.match(account.text, /<b>Authenticator app<\/b> <span class="badge">On</)
+    assert.match(account.text, /10 of 10 left/)
     assert.equal((await other.get('/auth/api/v1/user')).status, 401)
   })
 
@@ -152,9 +152,9 @@ describe('setting up an app', () => {
     const shown = await agent.get(`${PAGE}?replace=1`)
     const { secret, sealed } = readOfferedSetUp(shown)
     const set = await agent.post(PAGE, { set_up: sealed, code: codeAt(secret, clock.now()) })
-    assert.equal(set.location, '/auth/account?done=second_factor_set_up#done')
+    assert.equal(set.location, '/auth/account?done=second_factor_set_up#two-step')
     assert.match((await agent.get(set.location)).text, /Authenticator app set up\./)
-    assert.match((await agent.get('/auth/account')).text, /10 recovery codes are left/)
+    assert.match((await agent.get('/auth/account')).text, /10 of 10 left/)
     const again = await agent.post(PAGE, { set_up: sealed, code: codeAt(secret, clock.now()) })
     assert.equal(again.status, 410)
   })
@@ -192,8 +192,8 @@ describe('changing it', () => {
     )
     const account = await agent.get('/auth/account?done=second_factor_removed')
     assert.match(account.text, /Authenticator app removed\./)
-    assert.match(account.text, /Codes from an app are not set up/)
-    assert.doesNotMatch(account.text, /recovery codes? (?:is|are) left/)
+    assert.match(account.text, /<b>Authenticator app<\/b> <span class="badge plain">Off</)
+    assert.doesNotMatch(account.text, /of 10 left/)
   })
 
   test('page and forms ask for a recent sign-in, and for a session', async () => {

@@ -339,7 +339,7 @@ describe('with second factors and passkeys switched off', () => {
     const { agent, person } = await signedUp(off)
     const page = await agent.get(STEP_UP)
     assertPage(page, 403)
-    assert.match(page.text, /switched off/)
+    assert.match(page.text, /which \S+ has turned off\./)
     assertPage(await agent.post(CONFIRM, { ...FORM, password: person.password }), 403)
     assertRedirect(await agent.get(`${CONFIRM}?return_to=%2Ffresh`), '/fresh')
     assert.deepEqual(amrOf(await loggedIn(off, person)), ['pwd'])

@@ -27,5 +27,5 @@ test('with SVC_SECOND_FACTOR=off, codes are neither offered nor asked for, and a
   const asked = newAgent(service)
   assertRedirect(await logIn(asked, person), '/auth/login/code')
   assertRedirect(await asked.post('/auth/login/code', { code: codeAt(secret, clock.now()) }), '/')
-  assert.match((await asked.get('/auth/account')).text, /Codes from an app are set up/)
+  assert.match((await asked.get('/auth/account')).text, /<b>Authenticator app<\/b> <span class="badge">On</)
 })

@@ -39,7 +39,10 @@ export const openWindow = async (
     const isStatusOfPage = message.text().startsWith('Failed to load resource') && message.location().url === page.url()
     if (['error', 'warning'].includes(message.type()) && !isStatusOfPage) complaints.push(message.text())
   })
-  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('pageerror', ({ message }) => {
+    // The browser says so by itself when it leaves for a page without transitions, such as one of the application.
+    if (!message.startsWith('Transition was aborted')) complaints.push(message)
+  })
   page.on('requestfailed', (request) => {
     const { errorText = '' } = request.failure() ?? {}
     // The login page asks for a challenge as soon as it is there, and is left before the answer.

@@ -42,6 +42,7 @@ const NOTICES: Record<string, Notice> = {
   recovery_codes_renewed: { kind: 'recovery_codes_renewed' },
   wrong_codes: { kind: 'wrong_codes' },
   account_deleted: { kind: 'account_deleted' },
+  account_exported: { kind: 'account_exported' },
   account_taken_over: { kind: 'account_taken_over' },
   login_limited: { kind: 'login_limited', logins: 'in_network' },
   login_limited_anywhere: { kind: 'login_limited', logins: 'anywhere' },

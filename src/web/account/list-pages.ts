@@ -1,0 +1,126 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { type AccountDone, accountDone } from '../site/account-done.ts'
+import { notice } from '../site/form.ts'
+import type { Layout } from '../site/layout.ts'
+import { texts } from '../site/texts.ts'
+import { backLink, sheet } from './account-page.ts'
+import type { ActivityView, SessionView } from './account-view.ts'
+import { activityItem, activityTexts, notMe } from './activity-section.ts'
+import { deviceRow, deviceTexts, endOthersForm } from './devices-section.ts'
+import { rowItem } from './rows.ts'
+
+export const DEVICES_PATH = '/auth/account/devices'
+const ACTIVITY_PATH = '/auth/account/activity'
+
+/** A page of a list of the account. */
+interface ListView {
+  csrfToken: string
+  email: string
+  nowMs: number
+  /** This tells whether it is a later page. */
+  isLater: boolean
+  nextCursor: string | undefined
+  /** This tells whether the user has a password to change. */
+  hasPassword: boolean
+}
+
+export interface DevicesView extends ListView {
+  sessions: readonly SessionView[]
+  done?: AccountDone | undefined
+}
+
+export interface ActivityPageView extends ListView {
+  activity: readonly ActivityView[]
+}
+
+/** A list goes on in one direction: from the newest, where it can begin once more. */
+const pager = (path: string, { isLater, nextCursor }: ListView): HtmlFragment | undefined =>
+  isLater || nextCursor !== undefined
+    ? html`<nav class="ways" aria-label="${listTexts.pages}">
+${
+  isLater &&
+  html`<a class="second small" href="${path}">${listTexts.newest}</a>
+`
+}${
+  nextCursor !== undefined &&
+  html`<a class="second small" rel="next" href="${path}?cursor=${encodeURIComponent(nextCursor.toWellFormed())}">${listTexts.older}</a>
+`
+}</nav>
+`
+    : undefined
+
+interface Listed {
+  title: string
+  about: string
+  message?: HtmlFragment | undefined
+  items: readonly HtmlFragment[]
+  foot: HtmlFragment | undefined
+  pages: HtmlFragment | undefined
+}
+
+const listPage = (layout: Layout, view: ListView, { title, about, message, items, foot, pages }: Listed): string =>
+  layout.document({
+    title,
+    rows: true,
+    body: sheet(
+      {
+        ...view,
+        back: backLink('/auth/account', texts.account),
+        body: html`<h1>${title}</h1>
+<p class="about">${about}</p>
+${message}<div class="panel">
+${
+  items.length > 0
+    ? html`<ul class="rows">
+${items}</ul>
+`
+    : html`<p class="foot">${activityTexts.none}</p>
+`
+}${foot}</div>
+${pages}`,
+      },
+      layout,
+    ),
+  })
+
+/** Creates the page of all devices in which a user is logged in. */
+export const createDevicesPage =
+  (layout: Layout) =>
+  (view: DevicesView): string => {
+    const listed = { ...view, returnTo: DEVICES_PATH }
+    const hasOthers = view.isLater || view.sessions.some(({ current }) => !current)
+    return listPage(layout, view, {
+      title: deviceTexts.title,
+      about: view.hasPassword ? deviceTexts.about : deviceTexts.aboutProviders,
+      message: notice(view.done && accountDone[view.done].text),
+      items: view.sessions.map((session) => rowItem(deviceRow(session, listed))),
+      foot: hasOthers
+        ? html`<div class="foot">
+${endOthersForm(listed)}
+</div>
+`
+        : undefined,
+      pages: pager(DEVICES_PATH, view),
+    })
+  }
+
+/** Creates the page of all that happened to a user's account. */
+export const createActivityPage =
+  (layout: Layout) =>
+  (view: ActivityPageView): string =>
+    listPage(layout, view, {
+      title: activityTexts.title,
+      about: activityTexts.about,
+      items: view.activity.map((one) => activityItem(one, { ...view, appName: layout.appName })),
+      foot: html`<div class="foot">
+${notMe(view.hasPassword, '/auth/account')}
+</div>
+`,
+      pages: pager(ACTIVITY_PATH, view),
+    })
+
+const listTexts = {
+  pages: 'Pages',
+  newest: 'Newest',
+  older: 'Older',
+} as const
