@@ -345,7 +345,7 @@ test('where there are neither passwords nor providers, an invitation and a link 
   const { page } = visitor
   const first = await addAuthenticator(page)
   await visitor.open(`/auth/invite?token=${token}`)
-  assert.match(await page.locator('main').innerText(), /To log in from now on, add a passkey\./)
+  assert.match(await page.locator('main').innerText(), /Choose how to log in\./)
   await assertUsable(visitor)
   await Promise.all([page.waitForURL(/\/auth\/account\/second-factor/), button(visitor).click()])
   const codes = (await page.locator('main').innerText()).match(/\b[A-Z0-9]{4}(?:-[A-Z0-9]{4})+\b/gi) ?? []

@@ -50,9 +50,11 @@ test('a page says whom to ask once: before its reference, or above it', () => {
 
 test('the sentence is a link, and nothing that would be markup gets into it', () => {
   const supportUrl = 'https://help.example/?a=1&b="'
-  const sentenceOf = (url?: string) => createSupport({ appName: '<b>', supportUrl: url }).sentence().toString()
-  assert.equal(sentenceOf(supportUrl), '<a href="https://help.example/?a=1&amp;b=&quot;">Contact support.</a>')
-  assert.equal(sentenceOf(), 'Contact the people who run &lt;b&gt;.')
+  assert.equal(
+    createSupport({ appName: '<b>', supportUrl }).sentence().toString(),
+    '<a href="https://help.example/?a=1&amp;b=&quot;">Contact support.</a>',
+  )
+  assert.equal(createSupport({ appName: '<b>' }).sentence().toString(), 'Contact the people who run &lt;b&gt;.')
 })
 
 test('what is for developers and operators is folded away on error pages; other messages are shown', () => {

@@ -4,7 +4,7 @@ import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
 import { type PasskeyView, passkeyButton, passkeyIcon } from '../site/passkey-button.ts'
 import { passkeyTexts } from '../site/passkey-texts.ts'
-import { anyOf } from '../site/provider-texts.ts'
+import { anyOfText } from '../../languages/formats.ts'
 import { intentInput, type LinkedView, providerButtons, providerIcon } from '../site/providers.ts'
 import { texts } from '../site/texts.ts'
 import { agoOf, dayOf } from '../site/time-text.ts'
@@ -156,6 +156,6 @@ const signingInTexts = {
   addTitle: 'Add a way to log in',
   addAbout(passkeys: boolean, labels: readonly string[]): string {
     if (labels.length === 0) return 'A passkey: your fingerprint, your face or a PIN'
-    return passkeys ? `A passkey, ${anyOf(labels)}` : anyOf(labels)
+    return passkeys ? `A passkey, ${anyOfText(labels)}` : anyOfText(labels)
   },
 } as const

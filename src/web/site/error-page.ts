@@ -61,6 +61,8 @@ const signOf = ({ status, retryAfterSeconds }: ErrorView): IconName => {
   return retryAfterSeconds === undefined ? 'warning' : 'clock'
 }
 
+const firstLink = (href: string, text: string): HtmlFragment => html`<a class="first" href="${href}">${text}</a>`
+
 /**
  * Creates the page of a failed request. It says what happened and what to do, with one button for it, and shows the
  * request ID, with which an operator finds the log line.
@@ -68,15 +70,14 @@ const signOf = ({ status, retryAfterSeconds }: ErrorView): IconName => {
 export const createErrorPage = (layout: Layout) => {
   const home = html`<a href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
   const account = html`<a href="/auth/account">${t('account.title')}</a>`
-  const first = (href: string, text: string): HtmlFragment => html`<a class="first" href="${href}">${text}</a>`
 
   /** Makes the button, and the ways elsewhere. */
   const waysOf = (view: ErrorView, isFailed: boolean): { button: HtmlFragment; below: HtmlFragment } => {
     const login = loginButtonOf(view)
     if (login)
-      return { button: first(entryHref('/auth/login', view.returnTo), login), below: html`${home} · ${account}` }
-    if (isFailed) return { button: first('/auth/account', t('common.back_to_account')), below: home }
-    return { button: first(layout.homeUrl, t('common.home', { app: layout.appName })), below: account }
+      return { button: firstLink(entryHref('/auth/login', view.returnTo), login), below: html`${home} · ${account}` }
+    if (isFailed) return { button: firstLink('/auth/account', t('common.back_to_account')), below: home }
+    return { button: firstLink(layout.homeUrl, t('common.home', { app: layout.appName })), below: account }
   }
 
   return (view: ErrorView): string => {

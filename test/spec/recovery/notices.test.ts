@@ -307,7 +307,10 @@ describe('users are told what happens to their account', () => {
     await database.rows(`UPDATE counters SET count = 100 WHERE id LIKE 'login % anywhere'`)
     const anywhere = await guess(inNetwork, other)
     assertPage(anywhere, 429)
-    assert.match(anywhere.text, /wrong passwords for this account, perhaps not from you\..*A browser you’ve logged in with before still works\./s)
+    assert.match(
+      anywhere.text,
+      /wrong passwords for this account, perhaps not from you\..*A browser you’ve logged in with before still works\./s,
+    )
     const ofAccount = await noticeFor(other.email, /Too many failed logins/)
     assert.match(ofAccount.text, /Logins are paused, except in browsers you’ve used before/)
   })
