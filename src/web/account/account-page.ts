@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { t } from '../../languages/texts.ts'
 import { accountDone } from '../site/account-done.ts'
 import { initialOf } from '../site/assets.ts'
 import { csrfInput, formProblem, notice } from '../site/form.ts'
@@ -99,7 +100,7 @@ export const createAccountPage =
 /** After a password change, users should check what else is connected to their account. */
 const doneText = ({ done, signIn }: AccountView): string | undefined => {
   if (done === 'password' && signIn?.linked.length) return pageTexts.doneButConnected
-  return done && accountDone[done].text
+  return done && t(accountDone[done].text)
 }
 
 /** Finds the section that says what was done, or what is wrong; if it is undefined, the top of the page says so. */

@@ -1,5 +1,4 @@
-import { passkeyDone } from './passkey-texts.ts'
-import { secondFactorDone } from './second-factor-texts.ts'
+import type { TextKey } from '../../languages/texts.ts'
 
 /** These are the sections of the account page, in its order. */
 export type SectionId = 'profile' | 'signing-in' | 'two-step' | 'devices' | 'activity' | 'delete'
@@ -24,12 +23,12 @@ export type RowId =
 
 /** These are the words for a change, and the section of the account page that shows them. */
 interface Done {
-  text: string
+  text: TextKey
   section: SectionId | undefined
 }
 
-const inSection = <Name extends string>(section: SectionId | undefined, said: Readonly<Record<Name, string>>) =>
-  Object.fromEntries(Object.entries<string>(said).map(([name, text]) => [name, { text, section }])) as Record<
+const inSection = <Name extends string>(section: SectionId | undefined, said: Readonly<Record<Name, TextKey>>) =>
+  Object.fromEntries(Object.entries<TextKey>(said).map(([name, text]) => [name, { text, section }])) as Record<
     Name,
     Done
   >
@@ -37,27 +36,31 @@ const inSection = <Name extends string>(section: SectionId | undefined, said: Re
 /** The account page says what was done if its address has `?done=NAME`, and the browser has just done it. */
 export const accountDone = {
   ...inSection('profile', {
-    email_requested: 'We sent a link to your new address. Open it to make the change.',
-    email_cancelled: 'Your email address stays as it is.',
-    email_verified: 'Your email address is confirmed.',
-    verification_sent: 'We sent you a message. Open the link in it to confirm your email address.',
-    name: 'Your name was changed.',
-    username: 'Your username was changed.',
+    email_requested: 'account.done.email_requested',
+    email_cancelled: 'account.done.email_cancelled',
+    email_verified: 'account.done.email_verified',
+    verification_sent: 'account.done.verification_sent',
+    name: 'account.done.name',
+    username: 'account.done.username',
   }),
   ...inSection('signing-in', {
-    password: 'Your password was changed, and all other devices were logged out.',
-    password_set: 'Your password was set, and all other devices were logged out.',
-    linked: 'Connected. You can log in with it from now on.',
-    unlinked: 'Disconnected. It no longer logs you in here, and all other devices were logged out.',
-    ...passkeyDone,
+    password: 'account.done.password',
+    password_set: 'account.done.password_set',
+    linked: 'account.done.linked',
+    unlinked: 'account.done.unlinked',
+    passkey_added: 'account.done.passkey_added',
+    passkey_renamed: 'account.done.passkey_renamed',
+    passkey_removed: 'account.done.passkey_removed',
   }),
-  ...inSection('two-step', secondFactorDone),
-  ...inSection('devices', {
-    session: 'The device was logged out.',
-    sessions: 'All other devices were logged out.',
+  ...inSection('two-step', {
+    second_factor_set_up: 'account.done.app_set_up',
+    trusted_browsers_forgotten: 'account.done.trust_ended',
+    recovery_codes_renewed: 'account.done.codes_renewed',
+    second_factor_removed: 'account.done.app_removed',
   }),
+  ...inSection('devices', { session: 'account.done.device', sessions: 'account.done.devices' }),
   /** The address of the page says for which section it is. */
-  ...inSection(undefined, { confirmed: 'Thank you. You can make your changes now.' }),
+  ...inSection(undefined, { confirmed: 'account.done.confirmed' }),
 }
 
 export type AccountDone = keyof typeof accountDone
