@@ -1,8 +1,11 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { t } from '../../languages/texts.ts'
 import { texts } from './texts.ts'
 
 /** Users find help there, on every page that tells them to ask the people who run the service. */
 export interface Support {
+  /** Makes the sentence that tells people whom to ask. It stands last in texts, as `{support}`. */
+  sentence(): HtmlFragment
   /** Makes HTML of a text. Its words for asking these people are a link, if the operator has set an address for it. */
   text(text: string): HtmlFragment
   /** Does the same, and all of the text is the link. */
@@ -27,7 +30,13 @@ export const createSupport = ({ appName, supportUrl }: SupportSettings): Support
     return html`${words.slice(0, at)}<a href="${supportUrl}">${phrase}</a>${words.slice(at + phrase.length)}`
   }
 
+  const contact =
+    supportUrl === undefined
+      ? html`${t('support.contact_plain', { app: appName })}`
+      : html`<a href="${supportUrl}">${t('support.contact')}</a>`
+
   return {
+    sentence: () => contact,
     text,
     link: (words) => (supportUrl === undefined ? html`${words}` : html`<a href="${supportUrl}">${words}</a>`),
     requestNote: (requestId) => html`${text(texts.requestId)} <code>${requestId}</code>`,
