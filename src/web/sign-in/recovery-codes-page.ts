@@ -1,5 +1,5 @@
+import { t } from '../../languages/texts.ts'
 import { html } from '../../lib/html.ts'
-import { accountDone } from '../site/account-done.ts'
 import { csrfInput, notice } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
@@ -30,7 +30,7 @@ export const createRecoveryCodesPage =
     layout.panel({
       title: words.codesTitle,
       below: accountLinks(),
-      body: html`${notice(done && accountDone[done].text)}<p>${words.codesOf} <b>${email}</b>.</p>
+      body: html`${notice(done && t(`account.done.${done}`))}<p>${words.codesOf} <b>${email}</b>.</p>
 <ul class="codes" id="codes">
 ${codes.map(
   (code) => html`<li><code>${code}</code></li>
