@@ -463,7 +463,7 @@ test('a callback that is loaded again does not claim a connection that was not m
   await goTo(visitor.page, 'github')
   await choose(visitor.page, 'cancel')
   await visitor.page.reload()
-  assert.equal(await visitor.page.getByText('Connected. You can log in with it').count(), 0, visitor.path())
+  assert.equal(await visitor.page.getByText('Connected. Your other devices').count(), 0, visitor.path())
 })
 
 test('a user who tries to prove ownership with the account of another user gets another try, not an account', async (t) => {
