@@ -1,6 +1,5 @@
 import type { NamedProblem } from '../../http/form-view.ts'
 import { passkeyNameProblem } from './passkey-texts.ts'
-import { providerProblems } from './provider-texts.ts'
 import { codeProblems } from './second-factor-texts.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
@@ -48,7 +47,6 @@ export const texts = {
   continueWith: (provider: string): string => `Continue with ${provider}`,
   logOut: 'Log out',
   logOutAs: 'You are logged in as',
-  providerProblems,
   providerUnnamed: 'the other service',
   logInWith: (provider: string): string => `Log in with ${provider}`,
   tryAgainWith: (provider: string): string => `Try again with ${provider}`,

@@ -190,7 +190,7 @@ describe('SVC_NAMES=optional', () => {
     const { agent } = await named('Ada')
     assertRedirect(await change(agent, ' '), CHANGED)
     assert.equal(await nameOf(agent), null)
-    assert.match((await agent.get(CHANGED)).text, /Your name was changed\./)
+    assert.match((await agent.get(CHANGED)).text, /Name changed\./)
   })
 })
 
