@@ -41,7 +41,7 @@ for (const scripts of [true, false])
     await visitor.submit('/auth/signup', person)
     assert.equal(visitor.path(), '/auth/login/enrol?return_to=%2Fauth%2Faccount')
     if (scripts) await assertGood(visitor, 'light')
-    else assert.match((await page.textContent('main')) ?? '', /allow scripts for this site/)
+    else assert.match((await page.textContent('main')) ?? '', /Passkeys need JavaScript/)
     const secret = (await page.textContent('.steps code'))?.replaceAll(' ', '') ?? ''
     await tabTo(page, '#code')
     await page.keyboard.type(codeAt(secret, clock.now()))

@@ -179,7 +179,7 @@ describe('a security key', () => {
     await logOut(visitor)
     await visitor.open(LOGIN)
     await button(visitor).click()
-    await assertProblem(visitor, /^Nothing was done/)
+    await assertProblem(visitor, /^No passkey was used/)
   })
 })
 
@@ -225,7 +225,7 @@ test('two passkeys: the same device adds no second one; names change; the remove
   await first.setPresent(true)
   await visitor.open(LOGIN)
   await button(visitor).click()
-  await assertProblem(visitor, /does not log you in here/)
+  await assertProblem(visitor, /This passkey doesn’t work here/)
   for (let tries = 0; (await first.ids()).length > 0 && tries < 50; tries += 1) await page.waitForTimeout(50)
   assert.deepEqual(await first.ids(), [], 'the browser has forgotten what nobody knows')
 })
@@ -241,9 +241,9 @@ test('the page says so in the words of people when there is no passkey, no netwo
   assert.equal(await button(visitor).getAttribute('aria-disabled'), null)
   const answers: [object, RegExp][] = [
     [{ status: 429, json: { error: {} } }, /^Too many attempts/],
-    [{ status: 503, json: { error: {} } }, /not your fault/],
-    [{ status: 403, json: { error: {} } }, /out of date/],
-    [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /network did not answer/],
+    [{ status: 503, json: { error: {} } }, /went wrong on our side/],
+    [{ status: 403, json: { error: {} } }, /This page expired/],
+    [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /We couldn’t connect/],
   ]
   for (const [answer, text] of answers) {
     await page.route('**/login/options', (route) => route.fulfill(answer))
@@ -261,18 +261,18 @@ test('the page says so in the words of people when there is no passkey, no netwo
   await visitor.open('/auth/login')
   await visitor.context.setOffline(true)
   await button(visitor).click()
-  await assertProblem(visitor, /network did not answer/)
+  await assertProblem(visitor, /We couldn’t connect/)
   await visitor.context.setOffline(false)
   await visitor.open(`http://127.0.0.1:${service.port}/auth/login`)
   await button(visitor).click()
-  await assertProblem(visitor, /under this address/)
+  await assertProblem(visitor, /at this address/)
 })
 
 test('a browser that knows no passkeys shows the other ways on the login page, and says so on the account page', async (t) => {
   const visitor = await signedUp(t)
   await visitor.page.addInitScript('delete globalThis.PublicKeyCredential')
   await visitor.open(ACCOUNT)
-  assert.match(await visitor.page.locator('[data-passkey]').innerText(), /^This browser can’t use passkeys/)
+  assert.match(await visitor.page.locator('[data-passkey]').innerText(), /^This browser doesn’t support passkeys/)
   await logOut(visitor)
   await visitor.open(LOGIN)
   assert.equal(await visitor.page.locator('[data-passkey]').isVisible(), false)
@@ -283,11 +283,11 @@ test('a browser that knows no passkeys shows the other ways on the login page, a
 test('with scripts off, each page says what passkeys need, and all else works', async (t) => {
   const visitor = await signedUp(t, { scripts: false })
   const { page } = visitor
-  assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /allow scripts/)
+  assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /need JavaScript/)
   assert.equal(await button(visitor).isVisible(), false)
   await visitor.submit('/auth/logout', {})
   await visitor.open(LOGIN)
-  assert.match(await page.locator('main').innerText(), /To log in with a passkey, allow scripts/)
+  assert.match(await page.locator('main').innerText(), /Passkeys need JavaScript/)
   assert.equal(await button(visitor).isVisible(), false)
 })
 

@@ -124,7 +124,8 @@ export const createAccount = (
     const returnTo = async () => doneOnAccount(deps, context, userId, 'password')
     const change = { grant, returnTo, facts, also, keepsMfaOf: sessionId }
     const response = await startSession(deps, context, change)
-    if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
+    if (!response)
+      throw new AppError('unauthorized', 'This account is gone. Nothing was changed.', { reason: 'account_gone' })
     return response
   }
 
@@ -221,7 +222,9 @@ export const createAccount = (
     verification: form((context, session, attempt) => {
       const { verification } = deps.links
       if (verification.mode === 'off')
-        throw new AppError('not_found', 'No messages are sent here that confirm an email address.')
+        throw new AppError('not_found', 'No messages are sent here that confirm an email address.', {
+          reason: 'no_verification',
+        })
       return attempt({ sessionId: undefined }, async () => {
         await verification.sendAgain(session.userId, askingBrowserOf(deps, context))
         return done(context, session, 'verification_sent')

@@ -26,7 +26,8 @@ ${field({
   autocomplete: 'current-password',
   problem: errors.password,
   focused: Boolean(errors.password) || !(problem ?? codeProblem),
-  beside: forgotBeside(layout, { email }),
+  // It would stand between the two fields for the keyboard.
+  beside: takes ? undefined : forgotBeside(layout, { email }),
 })}
 ${
   takes &&
@@ -87,7 +88,7 @@ export const createReauthenticationPage =
       passkeys,
       below: accountLinks(),
       body: html`<p>${texts.logOutAs} <b>${email}</b>. ${about}</p>
-${hasPassword && html`${passwordForm(view, layout)}${lostCode(view, layout)}${forgotBelow(layout, { email })}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
+${hasPassword && html`${passwordForm(view, layout)}${lostCode(view, layout)}${(view.code ? forgotLink : forgotBelow)(layout, { email })}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
     })
   }
 

@@ -89,7 +89,8 @@ export const createSecondFactorHandlers = (
           ? showRecoveryCodes(deps, context, { userId, codes, returnTo, done })
           : (returnTo ?? doneOnAccount(deps, context, userId, done)),
     })
-    if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
+    if (!response)
+      throw new AppError('unauthorized', 'This account is gone. Nothing was changed.', { reason: 'account_gone' })
     return response
   }
 

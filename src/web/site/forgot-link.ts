@@ -1,5 +1,6 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { Layout } from './layout.ts'
+import { t } from '../../languages/texts.ts'
 import { entryHref } from './providers.ts'
 
 interface Carried {
@@ -10,24 +11,25 @@ interface Carried {
 
 const forgotHref = ({ email, returnTo }: Carried): string => entryHref('/auth/password/forgot', returnTo, email)
 
+const forgotText = ({ passwords }: Layout): string => t(passwords ? 'login.forgot' : 'login.forgot_without_passwords')
+
 /**
  * A user who has forgotten the password can ask for a link or, while no mail is sent, ask the people who run the
  * service.
  */
 export const forgotLink = (layout: Layout, carried: Carried): HtmlFragment => {
-  const { appName, mailIsOn, support } = layout
-  const words = resetTextsOf(layout)
+  const { mailIsOn, passwords, support } = layout
   return html`<p class="about">${
     mailIsOn
-      ? html`<a href="${forgotHref(carried)}">${words.forgot}</a>`
-      : support.link(`${words.forgot} ${words.askOperator(appName)}`)
+      ? html`<a href="${forgotHref(carried)}">${forgotText(layout)}</a>`
+      : t.html(passwords ? 'login.forgot_support' : 'login.trouble_support', { support: support.sentence() })
   }</p>`
 }
 
 /** Makes the link that stands beside the label of a password. While no mail is sent, `forgotLink` is below the form. */
 export const forgotBeside = (layout: Layout, carried: Carried): HtmlFragment | undefined =>
   layout.mailIsOn
-    ? html`<a class="aside" href="${forgotHref(carried)}">${resetTextsOf(layout).forgot}</a>
+    ? html`<a class="aside" href="${forgotHref(carried)}">${forgotText(layout)}</a>
 `
     : undefined
 

@@ -1,6 +1,6 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { lastUsedMark } from './form.ts'
-import { passkeyTexts as texts } from './passkey-texts.ts'
 
 export interface PasskeyView {
   id: string
@@ -35,7 +35,12 @@ interface PasskeyButton {
   before?: HtmlFragment | false | undefined
 }
 
-const LABELS = { 'log-in': texts.logIn, confirm: texts.confirm, fill: texts.use, add: texts.add }
+const LABELS = {
+  'log-in': t('passkeys.log_in'),
+  confirm: t('passkeys.confirm'),
+  fill: t('passkeys.use'),
+  add: t('passkeys.add'),
+}
 
 /** `fill` puts the response into this field, as JSON. */
 const responseInput = html`<input type="hidden" name="passkey_response">`
@@ -49,7 +54,7 @@ export const passkeyButton = ({ kind, csrfToken, url, link, ...it }: PasskeyButt
 ${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? LABELS[kind]}${it.isLastUsed && html` ${lastUsedMark}`}</button>
 ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>
-<noscript><p class="hint">${texts.withoutScripts[kind]}</p></noscript>`
+<noscript><p class="hint">${t('passkeys.need_scripts')}</p></noscript>`
 
 /**
  * The icon shows a user and a key, which stand for passkeys. It has the colour of the text around it, in forced colours

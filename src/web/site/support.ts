@@ -1,5 +1,5 @@
-import { type HtmlFragment, html } from '../../lib/html.ts'
 import { t } from '../../languages/texts.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
 import { texts } from './texts.ts'
 
 /** Users find help there, on every page that tells them to ask the people who run the service. */
@@ -8,10 +8,11 @@ export interface Support {
   sentence(): HtmlFragment
   /** Makes HTML of a text. Its words for asking these people are a link, if the operator has set an address for it. */
   text(text: string): HtmlFragment
-  /** Does the same, and all of the text is the link. */
-  link(text: string): HtmlFragment
-  /** Makes the line with the request ID, with which an operator finds the line in the log. */
-  requestNote(requestId: string): HtmlFragment
+  /**
+   * Makes the line with the request ID, with which an operator finds the line in the log. It says whom to ask too,
+   * unless `above` does.
+   */
+  requestNote(requestId: string, above?: HtmlFragment): HtmlFragment
 }
 
 interface SupportSettings {
@@ -38,14 +39,17 @@ export const createSupport = ({ appName, supportUrl }: SupportSettings): Support
   return {
     sentence: () => contact,
     text,
-    link: (words) => (supportUrl === undefined ? html`${words}` : html`<a href="${supportUrl}">${words}</a>`),
-    requestNote: (requestId) => html`${text(texts.requestId)} <code>${requestId}</code>`,
+    requestNote(requestId, above) {
+      const reference = t.html('error.reference', { id: html`<code>${requestId}</code>` })
+      const isLinked = supportUrl === undefined || above?.toString().includes(html`href="${supportUrl}"`.toString())
+      return isLinked ? reference : html`<a href="${supportUrl}">${t('support.link')}</a> · ${reference}`
+    },
   }
 }
 
 /** Folds away what developers and operators need, and nobody else does. */
 export const operatorDetails = (body: HtmlFragment): HtmlFragment => html`<details>
-<summary class="quiet">${texts.forOperator}</summary>
+<summary class="quiet">${t('error.details')}</summary>
 <div class="about">
 ${body}
 </div>

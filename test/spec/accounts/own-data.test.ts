@@ -47,6 +47,7 @@ describe('a copy of the own data', () => {
         email_verified_at: '',
         email_change_requested: null,
         username: person.username,
+        name: null,
         roles: ['writer'],
         created_at: '',
       },

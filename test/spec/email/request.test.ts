@@ -33,8 +33,8 @@ describe('§4.2 POST /auth/account/email', () => {
       ['', /Enter your email|email address/i],
       ['nobody', /name@example\.com/],
       [`${person.email}\r\nBcc: x@example.com`, /name@example\.com/],
-      [person.email, /This is your email address already/],
-      [person.email.toUpperCase(), /This is your email address already/],
+      [person.email, /This is already your email address/],
+      [person.email.toUpperCase(), /This is already your email address/],
     ]
     for (const [email, words] of refused) {
       const answer = await askFor(agent, email)

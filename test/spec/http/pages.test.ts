@@ -205,7 +205,7 @@ for (const [name, open] of pages) {
   test(`${name}: has a description in its head, and no directives that browsers ignore`, async () => {
     const { text } = await open()
     const [, head = ''] = text.split(/<\/?head>/)
-    assert.match(head, /<meta name="description" content="Log in to localhost, create an account, [^"]+">/)
+    assert.match(head, /<meta name="description" content="Log in to localhost or manage your account\.">/)
     const fields = [...text.matchAll(/<input [^>]*>/g)].filter(([input]) => !input.includes(' readonly'))
     for (const [input] of fields) assert.equal(input.includes('autocapitalize'), input.includes('type="text"'), input)
   })

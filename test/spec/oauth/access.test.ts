@@ -188,7 +188,7 @@ describe('`SVC_SIGNUP=off` holds for providers', () => {
     const stranger = newOpenIdUser()
     const { agent, answer } = await at(stranger)
     assertNoSession(agent, answer, 403)
-    assert.match(answer.text, /New accounts aren’t open/)
+    assert.match(answer.text, /Sign-up is closed/)
     assert.equal(await countAccounts(stranger.email ?? ''), 0)
 
     const back = await at(known)

@@ -140,7 +140,7 @@ describe('what was proved is good', () => {
     const again = copy.copy()
     await assertEnded(copy, account)
     const ended = await again.get((await again.get(CODE_PAGE)).location ?? '')
-    assert.match(ended.text, /class="box note"[^>]*>Your login was not finished in time/, 'no tick')
+    assert.match(ended.text, /class="box note"[^>]*>Your login ended before it was finished/, 'no tick')
   })
 
   test('once, for two codes at once', async () => {

@@ -103,7 +103,7 @@ describe('step-up (acr=mfa)', () => {
     assert.match((await agent.get(STEP_UP)).text, /<input id="code" [^>]* inputmode="numeric"/)
     const wrong = await agent.post(CONFIRM, { ...FORM, password, code: '', recovery_code: 'abcd-efgh' })
     assertPage(wrong, 401)
-    assert.match(wrong.text, /<details open>[^]*That recovery code is wrong/)
+    assert.match(wrong.text, /<details open>[^]*That recovery code is wrong or already used/)
     assertRedirect(await agent.post(CONFIRM, { ...FORM, password, code: '', recovery_code: first }), TARGET)
     assert.deepEqual(amrOf(agent), ['pwd', 'mfa'])
   })
