@@ -1,6 +1,5 @@
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { accountDone } from '../site/account-done.ts'
 import { csrfInput, notice } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
@@ -31,7 +30,7 @@ export const createRecoveryCodesPage =
     layout.panel({
       title: t('recovery.codes_title'),
       below: accountLinks(),
-      body: html`${notice(done && t(accountDone[done].text))}<p>${t.html('recovery.codes_of', { email: html`<b>${email}</b>` })}</p>
+      body: html`${notice(done && t(`account.done.${done}`))}<p>${t.html('recovery.codes_of', { email: html`<b>${email}</b>` })}</p>
 <ul class="codes" id="codes">
 ${codes.map(
   (code) => html`<li><code>${code}</code></li>

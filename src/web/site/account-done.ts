@@ -1,5 +1,3 @@
-import type { TextKey } from '../../languages/texts.ts'
-
 /** These are the sections of the account page, in its order. */
 export type SectionId = 'profile' | 'signing-in' | 'two-step' | 'devices' | 'activity' | 'delete'
 
@@ -21,47 +19,33 @@ export type RowId =
   | 'download-data'
   | 'delete-account'
 
-/** These are the words for a change, and the section of the account page that shows them. */
-interface Done {
-  text: TextKey
-  section: SectionId | undefined
-}
-
-const inSection = <Name extends string>(section: SectionId | undefined, said: Readonly<Record<Name, TextKey>>) =>
-  Object.fromEntries(Object.entries<TextKey>(said).map(([name, text]) => [name, { text, section }])) as Record<
-    Name,
-    Done
-  >
-
-/** The account page says what was done if its address has `?done=NAME`, and the browser has just done it. */
+/**
+ * The account page says what was done if its address has `?done=NAME`, and the browser has just done it. Each name has
+ * the section that says so, in the text `account.done.NAME`.
+ */
 export const accountDone = {
-  ...inSection('profile', {
-    email_requested: 'account.done.email_requested',
-    email_cancelled: 'account.done.email_cancelled',
-    email_verified: 'account.done.email_verified',
-    verification_sent: 'account.done.verification_sent',
-    name: 'account.done.name',
-    username: 'account.done.username',
-  }),
-  ...inSection('signing-in', {
-    password: 'account.done.password',
-    password_set: 'account.done.password_set',
-    linked: 'account.done.linked',
-    unlinked: 'account.done.unlinked',
-    passkey_added: 'account.done.passkey_added',
-    passkey_renamed: 'account.done.passkey_renamed',
-    passkey_removed: 'account.done.passkey_removed',
-  }),
-  ...inSection('two-step', {
-    second_factor_set_up: 'account.done.app_set_up',
-    trusted_browsers_forgotten: 'account.done.trust_ended',
-    recovery_codes_renewed: 'account.done.codes_renewed',
-    second_factor_removed: 'account.done.app_removed',
-  }),
-  ...inSection('devices', { session: 'account.done.device', sessions: 'account.done.devices' }),
+  email_requested: 'profile',
+  email_cancelled: 'profile',
+  email_verified: 'profile',
+  verification_sent: 'profile',
+  name: 'profile',
+  username: 'profile',
+  password: 'signing-in',
+  password_set: 'signing-in',
+  linked: 'signing-in',
+  unlinked: 'signing-in',
+  passkey_added: 'signing-in',
+  passkey_renamed: 'signing-in',
+  passkey_removed: 'signing-in',
+  second_factor_set_up: 'two-step',
+  second_factor_removed: 'two-step',
+  recovery_codes_renewed: 'two-step',
+  trusted_browsers_forgotten: 'two-step',
+  session: 'devices',
+  sessions: 'devices',
   /** The address of the page says for which section it is. */
-  ...inSection(undefined, { confirmed: 'account.done.confirmed' }),
-}
+  confirmed: undefined,
+} as const satisfies Record<string, SectionId | undefined>
 
 export type AccountDone = keyof typeof accountDone
 
