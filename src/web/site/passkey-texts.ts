@@ -1,24 +1,24 @@
-import { t, type TextKey } from '../../languages/texts.ts'
+import { t } from '../../languages/texts.ts'
 import { MAX_PASSKEYS } from '../../passkeys/problems.ts'
 
 /** The script says why svc refused a passkey by the reason of the error, whose own message is English. */
-const REFUSALS = {
-  passkey_challenge: 'error.message.passkey_attempt',
-  passkey_unreadable: 'problem.passkey_unreadable',
-  passkey_unknown: 'error.message.passkey_unknown',
-  passkey_wrong: 'error.message.passkey_unverified',
-  passkey_unusable: 'error.message.passkey_unusable',
-  passkey_exists: 'error.message.passkey_exists',
-  too_many_passkeys: 'error.message.too_many_passkeys_other',
-  disabled: 'error.message.no_entry',
-  logged_out: 'error.message.logged_out',
-  code_missing: 'problem.code_missing',
-  code_wrong: 'problem.code_wrong',
-  recovery_code_wrong: 'problem.recovery_code_wrong',
-} as const satisfies Record<string, TextKey>
+const REFUSALS: Readonly<Record<string, () => string>> = {
+  passkey_challenge: () => t('error.message.passkey_attempt'),
+  passkey_unreadable: () => t('problem.passkey_unreadable'),
+  passkey_unknown: () => t('error.message.passkey_unknown'),
+  passkey_wrong: () => t('error.message.passkey_unverified'),
+  passkey_unusable: () => t('error.message.passkey_unusable'),
+  passkey_exists: () => t('error.message.passkey_exists'),
+  too_many_passkeys: () => t.plural('error.message.too_many_passkeys', MAX_PASSKEYS),
+  disabled: () => t('error.message.no_entry'),
+  logged_out: () => t('error.message.logged_out'),
+  code_missing: () => t('problem.code_missing'),
+  code_wrong: () => t('problem.code_wrong'),
+  recovery_code_wrong: () => t('problem.recovery_code_wrong'),
+}
 
 /** Tells whether the script has a text for the reason of an error. */
-export const isRefusal = (reason: string | undefined): reason is keyof typeof REFUSALS =>
+export const isRefusal = (reason: string | undefined): reason is string =>
   reason !== undefined && Object.hasOwn(REFUSALS, reason)
 
 /** The script of passkeys may show these texts. `passkeys.js` uses the names of the members. */
@@ -38,12 +38,5 @@ export const passkeyScriptTexts = () => ({
   network: t('passkeys.network'),
   unavailable: t('passkeys.unavailable'),
   failed: t('passkeys.failed'),
-  refused: Object.fromEntries(
-    Object.entries(REFUSALS).map(([reason, key]) => [
-      reason,
-      key === 'error.message.too_many_passkeys_other'
-        ? t.plural('error.message.too_many_passkeys', MAX_PASSKEYS)
-        : t(key),
-    ]),
-  ),
+  refused: Object.fromEntries(Object.entries(REFUSALS).map(([reason, text]) => [reason, text()])),
 })
