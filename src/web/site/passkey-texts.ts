@@ -1,10 +1,3 @@
-/** These texts say on the account page what was done. */
-export const passkeyDone = {
-  passkey_added: 'Your passkey was added. You can log in with it from now on. Every other session was logged out.',
-  passkey_renamed: 'The passkey has its new name.',
-  passkey_removed: 'The passkey was removed. It no longer logs you in here, and every other session was logged out.',
-}
-
 export const passkeyNameProblem = 'Use 1 to 64 characters, in one line.'
 
 export const passkeyTexts = {

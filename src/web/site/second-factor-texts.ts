@@ -72,14 +72,6 @@ Each works once, in place of a code or passkey. New ones replace all of them.
   forgetTrusted: 'Forget all trusted browsers',
 } as const
 
-/** These texts say on the account page what was done. */
-export const secondFactorDone = {
-  second_factor_set_up: 'Your app is set up, and every other session was logged out.',
-  trusted_browsers_forgotten: 'Every browser is asked for a code again.',
-  recovery_codes_renewed: 'You have new recovery codes. Those from before no longer work.',
-  second_factor_removed: 'The app was removed, and every other session was logged out.',
-}
-
 /** These texts say what is wrong with a field. */
 export const codeProblems = {
   code_missing: 'Enter a code.',

@@ -37,16 +37,12 @@ const fieldProblems: Record<NamedProblem, string> = {
 /** These are all texts of the pages. Another language would be another object of this type. */
 export const texts = {
   email: 'Email',
-  username: 'Username',
   password: 'Password',
-  currentPassword: 'Current password',
   usernameHint: '3 to 30 letters, digits, _ or -. Left empty, it is made from your email.',
-  usernameRule: '3 to 30 letters, digits, _ or -.',
   fieldProblems,
   logIn: 'Log in',
   createAccount: 'Create an account',
   continueWith: (provider: string): string => `Continue with ${provider}`,
-  logOut: 'Log out',
   logOutAs: 'You are logged in as',
   providerProblems,
   providerUnnamed: 'the other service',
@@ -83,9 +79,7 @@ export const texts = {
   backToAccount: 'Back to your account',
 
   account: 'Your account',
-  onThisPage: 'On this page',
   connectedSince: 'Connected since',
-  onlyWayIn: 'Your only way to log in, so it stays.',
   disconnect: 'Disconnect',
   disconnectOf: (provider: string, email: string | undefined): string =>
     email ? `Disconnect ${provider}, ${email}` : `Disconnect ${provider}`,
