@@ -46,7 +46,7 @@ for (const scripts of [true, false])
     await tabTo(page, '#code')
     await page.keyboard.type(codeAt(secret, clock.now()))
     await pressEnter(page)
-    assert.equal(await page.textContent('h1'), 'Your recovery codes')
+    assert.equal(await page.textContent('h1'), 'Save your recovery codes')
     assert.equal(await page.locator('button[data-copies]').isVisible(), scripts)
 
     await visitor.open('/auth/logout')

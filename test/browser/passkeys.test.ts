@@ -225,7 +225,7 @@ test('two passkeys: the same device adds no second one; names change; the remove
   await first.setPresent(true)
   await visitor.open(LOGIN)
   await button(visitor).click()
-  await assertProblem(visitor, /This passkey doesn’t work here/)
+  await assertProblem(visitor, /^This passkey doesn’t work here/)
   for (let tries = 0; (await first.ids()).length > 0 && tries < 50; tries += 1) await page.waitForTimeout(50)
   assert.deepEqual(await first.ids(), [], 'the browser has forgotten what nobody knows')
 })
@@ -265,7 +265,7 @@ test('the page says so in the words of people when there is no passkey, no netwo
   await visitor.context.setOffline(false)
   await visitor.open(`http://127.0.0.1:${service.port}/auth/login`)
   await button(visitor).click()
-  await assertProblem(visitor, /at this address/)
+  await assertProblem(visitor, /don’t work at this address/)
 })
 
 test('a browser that knows no passkeys shows the other ways on the login page, and says so on the account page', async (t) => {
@@ -345,7 +345,7 @@ test('where there are neither passwords nor providers, an invitation and a link 
   const { page } = visitor
   const first = await addAuthenticator(page)
   await visitor.open(`/auth/invite?token=${token}`)
-  assert.match(await page.locator('main').innerText(), /To log in from now on, add a passkey\./)
+  assert.match(await page.locator('main').innerText(), /Choose how to log in\./)
   await assertUsable(visitor)
   await Promise.all([page.waitForURL(/\/auth\/account\/second-factor/), button(visitor).click()])
   const codes = (await page.locator('main').innerText()).match(/\b[A-Z0-9]{4}(?:-[A-Z0-9]{4})+\b/gi) ?? []

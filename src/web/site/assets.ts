@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { t } from '../../languages/texts.ts'
 import { toHex } from '../../lib/colour.ts'
 import { html } from '../../lib/html.ts'
 import { createTheme, themeCss } from '../../lib/theme.ts'
+import { passkeyScriptTexts } from './passkey-texts.ts'
 
 /** This is a file of the pages. Its path changes with its content, so that browsers may cache it without a limit. */
 export interface Asset {
@@ -13,24 +13,6 @@ export interface Asset {
   body: string
   /** Compresses the body once, when a browser first asks for it. */
   gzipped(): Buffer
-}
-
-/** The script of passkeys may show these texts. `passkeys.js` uses the names of the members. */
-const passkeyScriptTexts = {
-  waiting: t('passkeys.waiting'),
-  notUsed: t('passkeys.not_used'),
-  notAdded: t('passkeys.not_added'),
-  timedOut: t('passkeys.timed_out'),
-  alreadyAdded: t('passkeys.already_added'),
-  noAuthenticator: t('passkeys.no_authenticator'),
-  otherAddress: t('passkeys.other_address'),
-  unsupported: t('passkeys.unsupported'),
-  unknown: t('passkeys.unknown'),
-  outdated: t('passkeys.outdated'),
-  tooMany: t('passkeys.too_many'),
-  networkAway: t('passkeys.network'),
-  unavailable: t('passkeys.unavailable'),
-  failed: t('passkeys.failed'),
 }
 
 /** Makes a file, with a hash of its content in its path. */
@@ -86,7 +68,7 @@ export const createAssets = (appName: string, accentColor: string) => {
       'passkeys',
       'js',
       'text/javascript; charset=utf-8',
-      scriptWithTexts(readFileSync(PASSKEYS, 'utf8'), passkeyScriptTexts),
+      scriptWithTexts(readFileSync(PASSKEYS, 'utf8'), passkeyScriptTexts()),
     ),
     icon: asset('icon', 'svg', 'image/svg+xml; charset=utf-8', iconSvg(appName, toHex(accent), toHex(accentInk))),
   }

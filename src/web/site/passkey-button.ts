@@ -1,4 +1,4 @@
-import { t } from '../../languages/texts.ts'
+import { t, type TextKey } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { lastUsedMark } from './form.ts'
 
@@ -35,11 +35,11 @@ interface PasskeyButton {
   before?: HtmlFragment | false | undefined
 }
 
-const LABELS = {
-  'log-in': t('passkeys.log_in'),
-  confirm: t('passkeys.confirm'),
-  fill: t('passkeys.use'),
-  add: t('passkeys.add'),
+const LABELS: Record<PasskeyButton['kind'], TextKey> = {
+  'log-in': 'passkeys.log_in',
+  confirm: 'passkeys.confirm',
+  fill: 'passkeys.use',
+  add: 'passkeys.add',
 }
 
 /** `fill` puts the response into this field, as JSON. */
@@ -51,7 +51,7 @@ const responseInput = html`<input type="hidden" name="passkey_response">`
  */
 export const passkeyButton = ({ kind, csrfToken, url, link, ...it }: PasskeyButton): HtmlFragment =>
   html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
-${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? LABELS[kind]}${it.isLastUsed && html` ${lastUsedMark}`}</button>
+${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? t(LABELS[kind])}${it.isLastUsed && html` ${lastUsedMark}`}</button>
 ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>
 <noscript><p class="hint">${t('passkeys.need_scripts')}</p></noscript>`

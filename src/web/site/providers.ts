@@ -106,7 +106,7 @@ export const providerButtons = ({
 }
 
 /** This is the text of the button of a provider. */
-const continueWith = (provider: string): string => t('login.continue_with', { provider })
+export const continueWith = (provider: string): string => t('login.continue_with', { provider })
 
 /** Makes the buttons within one form, each with the action of its provider. */
 export const providerSubmits = (providers: readonly ProviderView[]): HtmlFragment | undefined =>

@@ -1,6 +1,5 @@
 import type { NamedProblem } from '../../http/form-view.ts'
 import { passkeyNameProblem } from './passkey-texts.ts'
-import { providerProblems } from './provider-texts.ts'
 import { codeProblems } from './second-factor-texts.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
@@ -44,7 +43,6 @@ export const texts = {
   createAccount: 'Create an account',
   continueWith: (provider: string): string => `Continue with ${provider}`,
   logOutAs: 'You are logged in as',
-  providerProblems,
   providerUnnamed: 'the other service',
   logInWith: (provider: string): string => `Log in with ${provider}`,
   tryAgainWith: (provider: string): string => `Try again with ${provider}`,

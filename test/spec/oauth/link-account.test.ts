@@ -27,7 +27,7 @@ describe('§4.3 an email of an existing account never links silently', () => {
   test('the user gets a page that explains why; there is no session and nothing is linked', async () => {
     const { person, agent: owner } = await signedUp(service)
     const { page } = await atLinkAccountPage(person.email.toUpperCase())
-    assert.match(page.text, new RegExp(`There is already an account with .*${person.email}`))
+    assert.match(page.text, new RegExp(`<b>${person.email}</b> already has an account\\.`))
     assert.match(page.text, /action="\/auth\/oauth\/corp\/link"/)
     assert.deepEqual(await providersOf((await currentUser(owner)).id), [])
     await assertSignedIn(owner)

@@ -71,7 +71,7 @@ describe('while mail is off', async () => {
     const agent = newAgent(withSupport)
     for (const answer of [await agent.get(FORGOT), await askForLink(agent, 'ada@example.com')]) {
       assertPage(answer, 404)
-      assert.ok(answer.text.includes(`<a href="${SUPPORT}">Ask whoever runs Members</a>`))
+      assert.ok(answer.text.includes(`<a href="${SUPPORT}">Contact support.</a>`))
     }
     assertPage(await newAgent(service).get(FORGOT), 404)
   })

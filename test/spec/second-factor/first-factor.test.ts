@@ -61,7 +61,7 @@ describe('the first second factor or passkey of an account', () => {
     }
     const page = await agent.get(LINK_FIRST)
     assertPage(page)
-    assert.match(page.text, /Send me the link/)
+    assert.match(page.text, /Send link/)
     assert.deepEqual(await database.rows("SELECT id FROM links WHERE user_id = ? AND purpose = 'first_factor'", id), [])
   })
 

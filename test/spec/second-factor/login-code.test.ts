@@ -61,7 +61,7 @@ describe('the code after a password', () => {
     const { text } = await agent.get(CODE_PAGE)
     assert.match(text, /<input id="code" [^>]*autocomplete="one-time-code"[^>]* inputmode="numeric"/)
     assert.match(text, /<details>\n<summary class="link">[^]*<input id="recovery_code" (?![^>]*inputmode)/)
-    assert.match(text, /Trust this browser for 30 days</)
+    assert.match(text, /Trust this device for 30 days</)
     const wrong = await agent.post(CODE_PAGE, { code: '', recovery_code: 'abcd-efgh-jkmn-pqrs' })
     assertPage(wrong, 401)
     assert.match(
@@ -75,7 +75,7 @@ describe('the code after a password', () => {
       assertRedirect(await (await halfWay(account)).post(CODE_PAGE, { recovery_code: code }), '/')
     const last = await (await halfWay(account)).get(CODE_PAGE)
     assert.match(last.text, /<input id="code" /)
-    assert.match(last.text, /No recovery code is left/)
+    assert.match(last.text, /You have no recovery codes left\./)
     assert.doesNotMatch(last.text, /recovery_code"/)
   })
 

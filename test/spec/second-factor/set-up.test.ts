@@ -191,7 +191,7 @@ describe('changing it', () => {
       [303, 404],
     )
     const account = await agent.get('/auth/account?done=second_factor_removed')
-    assert.match(account.text, /Authenticator app removed\. /)
+    assert.match(account.text, /Authenticator app removed\./)
     assert.match(account.text, /<b>Authenticator app<\/b> <span class="badge plain">Off</)
     assert.doesNotMatch(account.text, /of 10 left/)
   })

@@ -234,7 +234,7 @@ describe('step-up (acr=mfa)', () => {
     const first = await agent.get(STEP_UP)
     assertPage(first)
     assert.doesNotMatch(first.text, /name="code"/)
-    assert.match(first.text, /set up the second/)
+    assert.match(first.text, /needs two-step verification\. Log in again, then set it up/)
     assertRedirect(await agent.post(CONFIRM, { ...FORM, password: person.password }), STEP_UP)
     const next = `${SECOND_FACTOR_PAGE}?return_to=${encodeURIComponent(STEP_UP)}`
     assertRedirect(await agent.get(STEP_UP), next)
@@ -339,7 +339,7 @@ describe('with second factors and passkeys switched off', () => {
     const { agent, person } = await signedUp(off)
     const page = await agent.get(STEP_UP)
     assertPage(page, 403)
-    assert.match(page.text, /switched off/)
+    assert.match(page.text, /which \S+ has turned off\./)
     assertPage(await agent.post(CONFIRM, { ...FORM, password: person.password }), 403)
     assertRedirect(await agent.get(`${CONFIRM}?return_to=%2Ffresh`), '/fresh')
     assert.deepEqual(amrOf(await loggedIn(off, person)), ['pwd'])
