@@ -101,13 +101,13 @@ describe('a passkey of the device, synced', () => {
     const [name] = await names(visitor)
     assert.ok(name)
     const section = await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText()
-    assert.match(section, /Synced between your devices/)
-    assert.match(section, /not used yet/)
+    assert.match(section, /Can sync between devices/)
+    assert.match(section, /Not used yet/)
     await logOut(visitor)
     await Promise.all([visitor.page.waitForURL('**/shop'), visitor.open(LOGIN)])
     assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
     await visitor.open(ACCOUNT)
-    assert.match(await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText(), /last used just now/)
+    assert.match(await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText(), /Last used just now/)
   })
 
   test('a challenge is renewed before it ends, and a form with a password is sent while the browser offers passkeys', async (t) => {
@@ -150,7 +150,7 @@ describe('a security key', () => {
     }
     await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), pressOn('Add a passkey')])
     await visitor.open(ACCOUNT)
-    assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /Kept on one device/)
+    assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /On one device only/)
     // A browser that has no suggestions for the field.
     await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
     await logOut(visitor)

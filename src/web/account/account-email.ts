@@ -3,6 +3,7 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Refusal } from '../../http/route.ts'
+import { AppError } from '../../lib/errors.ts'
 import { markAskingBrowser } from '../sign-in/asking-browser.ts'
 
 /** Handles the email on the account page, and the form that asks for another one. */
@@ -48,3 +49,7 @@ export const createAccountEmail = (
     },
   }
 }
+
+/** No email address is confirmed while `SVC_EMAIL_VERIFICATION` is off. */
+export const noVerification = (): AppError =>
+  new AppError('not_found', 'No messages are sent here that confirm an email address.', { reason: 'no_verification' })

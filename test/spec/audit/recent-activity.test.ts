@@ -31,11 +31,12 @@ const sectionOf = async (agent: UserAgent): Promise<string> => {
   return section
 }
 
-const EVENT = /<li class="event">.*?<b>(.*?)<\/b>(.*?)<span class="about">(.*?)<\/span>/gs
+const EVENT = /<li class="event">.*?<b>(.*?)<\/b>( · \d+ times)?(.*?)<span class="about">(.*?)<\/span>/gs
 
 const eventsOf = (html: string): string[] =>
   [...html.matchAll(EVENT)].map(
-    ([, what, badge = '', origin]) => `${what}${badge.includes('This device') ? ' here' : ''}: ${origin}`,
+    ([, what, times = '', badge = '', origin]) =>
+      `${what}${times}${badge.includes('This device') ? ' here' : ''}: ${origin}`,
   )
 
 /** What the account page lists: what happened, and from where. */
@@ -59,7 +60,7 @@ describe('recent activity on the account page', () => {
       activity.map((row) => row.replace(/:? .*/, '')),
       ['Wrong', 'Username', 'Logged', 'Account'],
     )
-    assert.match(activity.at(-1) ?? '', /^Account created: By /)
+    assert.match(activity.at(-1) ?? '', /^Account created: Automatic$/)
 
     for (let changes = 0; changes < 6; changes += 1) await operator.users.change(id, { roles: [`role:${changes}`] })
     assert.deepEqual(await failures(), [], 'they are older than what is shown')
@@ -80,17 +81,17 @@ describe('recent activity on the account page', () => {
     await agent.post('/auth/account/username', { username: newPerson().username })
     const expected = [
       'Username changed here: Firefox on Linux · 203.0.113.1',
-      'Roles changed: By the people who run Acme',
-      'Wrong password, 3 times: curl · 198.51.100.9',
-      'Logged in with the password here: Firefox on Linux · 203.0.113.1',
+      'Roles changed: By an administrator',
+      'Wrong password · 3 times: curl · 198.51.100.9',
+      'Logged in with your password here: Firefox on Linux · 203.0.113.1',
     ]
     await eventually('the failed logins are recorded', async () =>
-      (await listedAll(agent)).some((each) => each.startsWith('Wrong password, 3 times')),
+      (await listedAll(agent)).some((each) => each.startsWith('Wrong password · 3 times')),
     )
     const activity = await listedAll(agent)
     assert.deepEqual(activity.slice(0, -1).toSorted(), expected.toSorted())
     assert.equal(activity[0], expected[0])
-    assert.match(activity.at(-1) ?? '', /^Account created: By /)
+    assert.match(activity.at(-1) ?? '', /^Account created: Automatic$/)
   })
 
   test('has four entries, and leads to the page of all', async () => {
@@ -113,9 +114,12 @@ describe('recent activity on the account page', () => {
     assert.equal(taken.status, 303, taken.text)
     for (const list of [listed, listedAll]) {
       const activity = await list(owner)
-      assert.match((await listedAll(owner)).at(-1) ?? '', /^You showed that the email address is yours/)
+      assert.match(
+        (await listedAll(owner)).at(-1) ?? '',
+        /^You confirmed your email address and took over the account: /,
+      )
       assert.ok(!activity.join('\n').includes('198.51.100.7'))
-      assert.ok(activity.some((each) => each.startsWith('Logged in by a link here: ')))
+      assert.ok(activity.some((each) => each.startsWith('Logged in with a link here: ')))
     }
   })
 
@@ -134,7 +138,7 @@ describe('recent activity on the account page', () => {
     for (const id of ['change-password', 'devices']) assert.ok(account.includes(` id="${id}"`), id)
     assert.equal((await agent.post('/auth/account/sessions', { all_others: '1' })).status, 303)
     assert.equal((await thief.get('/auth/api/v1/user')).status, 401)
-    assert.match((await listed(agent))[0] ?? '', /^A device was logged out here: /)
+    assert.match((await listed(agent))[0] ?? '', /^Device logged out here: /)
   })
 
   test('a request for the page records nothing', async () => {
