@@ -72,8 +72,10 @@ const withPage = async (options: BrowserContextOptions, visit: (page: Page) => P
 const checkerOf = (page: Page): AxeBuilder =>
   new AxeBuilder({ page }).options({ resultTypes: ['violations', 'incomplete'] }).setLegacyMode()
 
-// The checker cannot judge contrast on a gradient, which is lowest at its far end.
-const FLAT = "document.documentElement.style.background = 'var(--wash)'"
+// The checker cannot judge contrast on a gradient, which is lowest at its far end, nor of links that are scrolled out of
+// their strip.
+const FLAT = `document.documentElement.style.background = 'var(--wash)'
+for (const strip of document.querySelectorAll('nav.sections')) strip.style.flexWrap = 'wrap'`
 
 /** Links within a text that stand in rows of their own, since what holds the text lays out its children. */
 const TORN_TEXTS = `[...document.querySelectorAll('a')]
@@ -153,7 +155,7 @@ const readTimes = async (page: Page) => ({
 test('times are in the language and zone of the browser; without scripts they are in UTC', async () => {
   const abroad = { locale: 'de-DE', timezoneId: 'Asia/Tokyo' }
   await withPage(abroad, async (page) => {
-    await page.goto('/account')
+    await page.goto('/devices')
     const there = JSON.stringify({ dateStyle: 'medium', timeStyle: 'short', timeZone: 'Asia/Tokyo' })
     const moments = page.locator('time[data-time="moment"]')
     for (const moment of await moments.all()) {
@@ -165,14 +167,45 @@ test('times are in the language and zone of the browser; without scripts they ar
     assert.ok((await moments.count()) >= 4)
     const { texts, titles, button } = await readTimes(page)
     for (const text of [...texts, ...titles]) assert.match(text, /^\d\d\.\d\d\.\d{4}(?:, \d\d:\d\d)?$/)
-    assert.match(button, /^Log out\s+the session on .+, last seen \d\d\.\d\d\.\d{4}, \d\d:\d\d$/)
+    assert.match(button, /^Log out\s+.+, last seen \d\d\.\d\d\.\d{4}, \d\d:\d\d$/)
   })
   await withPage({ ...abroad, javaScriptEnabled: false }, async (page) => {
-    await page.goto('/account')
+    await page.goto('/devices')
     const { texts, titles, button } = await readTimes(page)
     for (const text of [...texts, ...titles]) assert.match(text, /^\d+ \w+ \d{4}(?:, \d\d:\d\d UTC)?$/)
-    assert.match(button, /^Log out\s+the session on .+, last seen .+ UTC$/)
+    assert.match(button, /^Log out\s+.+, last seen .+ UTC$/)
   })
+})
+
+test('the account of a user with everything is no higher than 2,100 px, and 3,000 px on a phone', async () => {
+  for (const [width, most] of [
+    [1280, 2100],
+    [390, 3000],
+  ] as const)
+    await withPage({ viewport: { width, height: 800 }, hasTouch: width < 500, isMobile: width < 500 }, async (page) => {
+      await page.goto('/account with everything')
+      const height = Number(await page.evaluate('document.documentElement.scrollHeight'))
+      assert.ok(height <= most, `${height} px at a width of ${width} px`)
+    })
+})
+
+test('an address opens the row that it names, and the keyboard opens and closes rows, with scripts on and off', async () => {
+  for (const javaScriptEnabled of [true, false])
+    await withPage({ javaScriptEnabled }, async (page) => {
+      await page.goto('/account with everything#change-password')
+      await page.locator('#current_password').waitFor({ state: 'visible' })
+      await page.goto('/account with everything')
+      const summary = page.locator('summary', { hasText: 'Username' })
+      const username = page.locator('#username')
+      assert.equal(await username.isVisible(), false)
+      await summary.focus()
+      await page.keyboard.press('Enter')
+      await username.waitFor({ state: 'visible' })
+      await page.keyboard.press('Tab')
+      assert.equal(await page.locator(':focus').getAttribute('id'), 'username')
+      await summary.press('Space')
+      await username.waitFor({ state: 'hidden' })
+    })
 })
 
 test('each button of a session has a name of its own', async () => {
