@@ -9,7 +9,6 @@ import { createPages } from '../support/pages.ts'
 import type { LinkAccountView } from '../../src/web/providers/link-account-page.ts'
 import type { ProviderProblemView } from '../../src/web/sign-in/provider-problem-page.ts'
 import type { LinkedView } from '../../src/web/site/providers.ts'
-import { texts } from '../../src/web/site/texts.ts'
 import { type Tag, tagsOf } from './pages-views.ts'
 
 const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })
@@ -296,8 +295,8 @@ test('the account page shows the ways to log in, to connect and to disconnect', 
 test('the last way to log in cannot be disconnected', () => {
   const page = account(FIRST)
   assert.equal(fieldsOf(page, '/auth/account/identities'), undefined)
-  assert.ok(page.includes(texts.onlyWayIn))
-  assert.ok(!account(BOTH).includes(texts.onlyWayIn))
+  assert.ok(page.includes(t('account.login.only_way')))
+  assert.ok(!account(BOTH).includes(t('account.login.only_way')))
 })
 
 test('a user without a password can set one, and can delete the account without one', () => {

@@ -48,10 +48,3 @@ export const nameField = ({ value, isRequired, problem }: NameView, focused: boo
     problem,
     focused,
   })
-
-export const nameTexts = {
-  label: 'Name',
-  about: 'What people call you.',
-  missing: 'Your name is not known here yet. Please add it.',
-  button: 'Save name',
-} as const
