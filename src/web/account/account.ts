@@ -11,7 +11,6 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import type { FormModule, Refusal } from '../../http/route.ts'
 import { ACCOUNT_PATH } from '../../http/step-up.ts'
-import { askingBrowserOf } from '../sign-in/asking-browser.ts'
 import { createAccountEmail } from './account-email.ts'
 import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
@@ -220,13 +219,9 @@ export const createAccount = (
      * Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same.
      */
     verification: form((context, session, attempt) => {
-      const { verification } = deps.links
-      if (verification.mode === 'off')
-        throw new AppError('not_found', 'No messages are sent here that confirm an email address.', {
-          reason: 'no_verification',
-        })
+      const sendAgain = accountEmail.confirmationOf(context, session)
       return attempt({ sessionId: undefined }, async () => {
-        await verification.sendAgain(session.userId, askingBrowserOf(deps, context))
+        await sendAgain()
         return done(context, session, 'verification_sent')
       })
     }),
