@@ -38,7 +38,7 @@ export const numberText = (count: number): string => numbers().format(count)
 export const listText = (items: readonly string[]): string => lists().format(items)
 
 /** Writes the same, with HTML as items. */
-export const listOf = (items: readonly HtmlFragment[]): HtmlFragment =>
+export const listOfHtml = (items: readonly HtmlFragment[]): HtmlFragment =>
   html`${lists()
     .formatToParts(items.map((_, index) => String(index)))
     .map(({ type, value }) => (type === 'element' ? items[Number(value)] : value))}`

@@ -77,7 +77,7 @@ for (const scripts of [true, false]) {
       await assertCanLogIn(service, next)
 
       await visitor.open(pathOf(link))
-      assert.match(await visitor.page.locator('h1').innerText(), /used already/)
+      assert.match(await visitor.page.locator('h1').innerText(), /Link already used/)
     })
 
     test('an invited user follows the link in the mail, chooses a password, and is logged in', async (t) => {
@@ -94,7 +94,7 @@ for (const scripts of [true, false]) {
       assert.equal(visitor.path(), '/')
       await assertCanLogIn(service, person)
       await visitor.open(pathOf(link))
-      assert.match(await visitor.page.locator('h1').innerText(), /used already/)
+      assert.match(await visitor.page.locator('h1').innerText(), /Link already used/)
     })
 
     test('a user removes a provider that is not theirs after a reset, and goes on', async (t) => {

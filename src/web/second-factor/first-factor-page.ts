@@ -44,12 +44,10 @@ ${form(view, 'second', t('sent.again'))}`
     case 'prove':
       return html`<p>${t('first.prove')}</p>
 ${form(view, 'first', t('first.prove_button'))}`
-    case 'other_browser': {
-      const notYou = passwords ? 'first.not_you' : 'first.not_you_without_passwords'
-      return html`<p>${t('first.other_browser')}</p>
-<p>${t.html(notYou, { support: support.sentence() })}</p>`
-    }
   }
+  const notYou = passwords ? 'first.not_you' : 'first.not_you_without_passwords'
+  return html`<p>${t('first.other_browser')}</p>
+<p>${t.html(notYou, { support: support.sentence() })}</p>`
 }
 
 /** Creates the page of the link that comes before a first second factor or passkey. */

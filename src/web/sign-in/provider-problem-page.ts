@@ -130,6 +130,13 @@ ${step === 'entry_before_retry' && retry(view, 'second')}
 const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemView): HtmlFragment | undefined =>
   problem === 'no_proof' && layout.mailIsOn ? forgotLink(layout, { email: email ?? '', returnTo }) : undefined
 
+/** The user may have several accounts at the provider, and sees by the address which of them it was. */
+const addressLine = ({ email }: ProviderProblemView, provider: string): HtmlFragment | undefined =>
+  email === undefined
+    ? undefined
+    : html`<p>${t.html('provider.address', { provider, email: bold(email) })}</p>
+`
+
 /** Says the reason and the remedy. A visitor may do without the email of the provider, and sign up with a password. */
 const whyKeyOf = ({ problem, canSignUp }: ProviderProblemView): TextKey =>
   canSignUp && (problem === 'email_missing' || problem === 'email_unverified')
@@ -159,7 +166,7 @@ export const createProviderProblemPage =
       sign: problem === 'expired' ? 'clock' : 'warning',
       over: over(view),
       requestId: view.requestId,
-      body: html`<p>${whyOf(layout, view, provider)}${retryAfterSeconds !== undefined && html` ${t('form.try_again_in', { duration: waitText(retryAfterSeconds) })}`}</p>
+      body: html`${addressLine(view, provider)}<p>${whyOf(layout, view, provider)}${retryAfterSeconds !== undefined && html` ${t('form.try_again_in', { duration: waitText(retryAfterSeconds) })}`}</p>
 ${steps(view)}${wayBack(layout, view)}`,
     })
   }

@@ -1,24 +1,24 @@
-import { t, type TextKey } from '../../languages/texts.ts'
+import { t } from '../../languages/texts.ts'
 import { MAX_PASSKEYS } from '../../passkeys/problems.ts'
 
 /** The script says why svc refused a passkey by the reason of the error, whose own message is English. */
-const REFUSALS = {
-  passkey_challenge: 'error.message.passkey_attempt',
-  passkey_unreadable: 'problem.passkey_unreadable',
-  passkey_unknown: 'error.message.passkey_unknown',
-  passkey_wrong: 'error.message.passkey_unverified',
-  passkey_unusable: 'error.message.passkey_unusable',
-  passkey_exists: 'error.message.passkey_exists',
-  too_many_passkeys: 'error.message.too_many_passkeys_other',
-  disabled: 'error.message.no_entry',
-  logged_out: 'error.message.logged_out',
-  code_missing: 'problem.code_missing',
-  code_wrong: 'problem.code_wrong',
-  recovery_code_wrong: 'problem.recovery_code_wrong',
-} as const satisfies Record<string, TextKey>
+const REFUSALS: Readonly<Record<string, () => string>> = {
+  passkey_challenge: () => t('error.message.passkey_attempt'),
+  passkey_unreadable: () => t('problem.passkey_unreadable'),
+  passkey_unknown: () => t('error.message.passkey_unknown'),
+  passkey_wrong: () => t('error.message.passkey_unverified'),
+  passkey_unusable: () => t('error.message.passkey_unusable'),
+  passkey_exists: () => t('error.message.passkey_exists'),
+  too_many_passkeys: () => t.plural('error.message.too_many_passkeys', MAX_PASSKEYS),
+  disabled: () => t('error.message.no_entry'),
+  logged_out: () => t('error.message.logged_out'),
+  code_missing: () => t('problem.code_missing'),
+  code_wrong: () => t('problem.code_wrong'),
+  recovery_code_wrong: () => t('problem.recovery_code_wrong'),
+}
 
 /** Tells whether the script has a text for the reason of an error. */
-export const isRefusal = (reason: string | undefined): reason is keyof typeof REFUSALS =>
+export const isRefusal = (reason: string | undefined): reason is string =>
   reason !== undefined && Object.hasOwn(REFUSALS, reason)
 
 /** The script of passkeys may show these texts. `passkeys.js` uses the names of the members. */
@@ -38,22 +38,11 @@ export const passkeyScriptTexts = () => ({
   network: t('passkeys.network'),
   unavailable: t('passkeys.unavailable'),
   failed: t('passkeys.failed'),
-  refused: Object.fromEntries(
-    Object.entries(REFUSALS).map(([reason, key]) => [
-      reason,
-      key === 'error.message.too_many_passkeys_other'
-        ? t.plural('error.message.too_many_passkeys', MAX_PASSKEYS)
-        : t(key),
-    ]),
-  ),
+  refused: Object.fromEntries(Object.entries(REFUSALS).map(([reason, text]) => [reason, text()])),
 })
 
-export const passkeyNameProblem = 'Use 1 to 64 characters, in one line.'
-
+/** The account page has these texts. */
 export const passkeyTexts = {
-  passkeys: 'Passkeys',
-  add: 'Add a passkey',
-  addAndLogIn: 'Add a passkey and log in',
   what: [
     'A passkey logs you in, and there is nothing to remember or to type.',
     'It is kept on your phone, your computer or a security key, and often synced between your devices.',
@@ -61,21 +50,12 @@ export const passkeyTexts = {
     'What you unlock it with stays on the device: this site never gets to see it.',
     'A passkey works on this site only, so nobody can trick you into giving it to another.',
   ],
-  offer: 'Log in without your password from now on?',
-  about: 'Log in with your fingerprint, your face or a PIN.',
   whatOpen: 'What is a passkey?',
-  added: 'Added',
-  lastUsed: 'last used',
-  neverUsed: 'not used yet',
   synced: 'Synced between your devices',
   bound: 'Kept on one device',
-  rename: 'Rename',
   name: 'Name',
   saveName: 'Save name',
   remove: 'Remove',
   removeOf: (name: string): string => `Remove the passkey ${name}`,
-  /** This comes before a name, if no heading says what it is of. */
   passkey: 'Passkey',
-  onlyWayIn: 'Your only way to log in, so it stays.',
-  confirmFirst: 'To add, rename or remove a passkey, first confirm that it’s you.',
 }

@@ -1,4 +1,4 @@
-import { listOf } from '../../languages/formats.ts'
+import { listOfHtml } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { Layout } from '../site/layout.ts'
@@ -29,12 +29,12 @@ const pagesToSee = ({ email, signupOpen }: WelcomeView): HtmlFragment[] => {
 }
 
 const steps = (view: WelcomeView): HtmlFragment => html`<ol class="ends">
-<li>${t.html('welcome.look', { links: listOf(pagesToSee(view)) })}</li>
+<li>${t.html('welcome.look', { links: listOfHtml(pagesToSee(view)) })}</li>
 <li>${t.html('welcome.proxy', { path: code('/auth'), host: code(view.host), folder: code('deploy/') })}</li>
 <li>${t.html('welcome.base_url', { setting: code('SVC_BASE_URL'), example: code(EXAMPLE) })}</li>
 <li>${t.html('welcome.doctor', { command: code(`svc doctor ${EXAMPLE}`) })}</li>
 <li>${t.html('welcome.user', { request: code('GET /auth/api/v1/user') })}</li>
-<li>${t.html('welcome.read', { documents: listOf(DOCUMENTS.map(code)) })}</li>
+<li>${t.html('welcome.read', { documents: listOfHtml(DOCUMENTS.map(code)) })}</li>
 </ol>`
 
 /**

@@ -81,7 +81,7 @@ describe('§4.11 an old address is taken for everybody else, while it can be put
     const person = newOpenIdUser({ email: old })
     const answer = await signInBy(agent, 'corp', (url) => corp.visit(url, { person }))
     assertNoSession(agent, answer, 409)
-    assert.match(answer.text, /its owner can still take it back/)
+    assert.match(answer.text, /An account used it until recently and can still take it back\./)
     assert.equal((await failureOf(service, answer)).problem, 'email_reserved')
   })
 
