@@ -8,7 +8,7 @@ import { statesWith, tagsOf } from './pages-views.ts'
 const branding = { appName: 'A&B', logoUrl: undefined, accentColor: '#0f6b5c' }
 const supportUrl = 'mailto:help@example.com?subject="A&B"'
 const states = Object.entries(statesWith('text'))
-const ASKS = /(?:ask|tell) whoever runs A&amp;B|Contact support|Contact the people who run A&amp;B\./i
+const ASKS = /Contact support|Contact the people who run A&amp;B\./
 
 test('every page that tells users to ask for help has a link to it, and no other page has', () => {
   const pages = createPages({ ...branding, supportUrl })

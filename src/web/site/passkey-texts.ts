@@ -40,22 +40,3 @@ export const passkeyScriptTexts = () => ({
   failed: t('passkeys.failed'),
   refused: Object.fromEntries(Object.entries(REFUSALS).map(([reason, text]) => [reason, text()])),
 })
-
-/** The account page has these texts. */
-export const passkeyTexts = {
-  what: [
-    'A passkey logs you in, and there is nothing to remember or to type.',
-    'It is kept on your phone, your computer or a security key, and often synced between your devices.',
-    'To use it, you unlock it as you unlock the device: with a fingerprint, your face or a PIN.',
-    'What you unlock it with stays on the device: this site never gets to see it.',
-    'A passkey works on this site only, so nobody can trick you into giving it to another.',
-  ],
-  whatOpen: 'What is a passkey?',
-  synced: 'Synced between your devices',
-  bound: 'Kept on one device',
-  name: 'Name',
-  saveName: 'Save name',
-  remove: 'Remove',
-  removeOf: (name: string): string => `Remove the passkey ${name}`,
-  passkey: 'Passkey',
-}
