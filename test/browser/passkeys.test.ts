@@ -243,7 +243,10 @@ test('the page says so in the words of people when there is no passkey, no netwo
     [{ status: 429, json: { error: {} } }, /^Too many attempts/],
     [{ status: 503, json: { error: {} } }, /went wrong on our side/],
     [{ status: 403, json: { error: {} } }, /This page expired/],
-    [{ status: 401, headers: { 'x-svc-reason': 'passkey_wrong' }, json: { error: {} } }, /couldn’t verify this passkey/],
+    [
+      { status: 401, headers: { 'x-svc-reason': 'passkey_wrong' }, json: { error: {} } },
+      /couldn’t verify this passkey/,
+    ],
     [{ status: 410, json: { error: {} } }, /^This link no longer works/],
     [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /We couldn’t connect/],
   ]
