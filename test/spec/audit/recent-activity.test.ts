@@ -31,12 +31,11 @@ const sectionOf = async (agent: UserAgent): Promise<string> => {
   return section
 }
 
-const EVENT = /<li class="event">.*?<b>(.*?)<\/b>( · \d+ times)?(.*?)<span class="about">(.*?)<\/span>/gs
+const EVENT = /<li class="event">.*?<b>(.*?)<\/b>(.*?)<span class="about">(.*?)<\/span>/gs
 
 const eventsOf = (html: string): string[] =>
   [...html.matchAll(EVENT)].map(
-    ([, what, times = '', badge = '', origin]) =>
-      `${what}${times}${badge.includes('This device') ? ' here' : ''}: ${origin}`,
+    ([, what, badge = '', origin]) => `${what}${badge.includes('This device') ? ' here' : ''}: ${origin}`,
   )
 
 /** What the account page lists: what happened, and from where. */
