@@ -101,13 +101,13 @@ describe('a passkey of the device, synced', () => {
     const [name] = await names(visitor)
     assert.ok(name)
     const section = await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText()
-    assert.match(section, /Synced between your devices/)
-    assert.match(section, /not used yet/)
+    assert.match(section, /Can sync between devices/)
+    assert.match(section, /Not used yet/)
     await logOut(visitor)
     await Promise.all([visitor.page.waitForURL('**/shop'), visitor.open(LOGIN)])
     assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
     await visitor.open(ACCOUNT)
-    assert.match(await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText(), /last used just now/)
+    assert.match(await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText(), /Last used just now/)
   })
 
   test('a challenge is renewed before it ends, and a form with a password is sent while the browser offers passkeys', async (t) => {
@@ -150,7 +150,7 @@ describe('a security key', () => {
     }
     await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), pressOn('Add a passkey')])
     await visitor.open(ACCOUNT)
-    assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /Kept on one device/)
+    assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /On one device only/)
     // A browser that has no suggestions for the field.
     await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
     await logOut(visitor)
@@ -237,12 +237,17 @@ test('the page says so in the words of people when there is no passkey, no netwo
   await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
   await visitor.open('/auth/login')
   await button(visitor).click()
-  await assertProblem(visitor, /there is no passkey for this site here/)
+  await assertProblem(visitor, /^No passkey was used: .* there’s none for this site here/)
   assert.equal(await button(visitor).getAttribute('aria-disabled'), null)
   const answers: [object, RegExp][] = [
     [{ status: 429, json: { error: {} } }, /^Too many attempts/],
     [{ status: 503, json: { error: {} } }, /went wrong on our side/],
     [{ status: 403, json: { error: {} } }, /This page expired/],
+    [
+      { status: 401, headers: { 'x-svc-reason': 'passkey_wrong' }, json: { error: {} } },
+      /couldn’t verify this passkey/,
+    ],
+    [{ status: 410, json: { error: {} } }, /^This link no longer works/],
     [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /We couldn’t connect/],
   ]
   for (const [answer, text] of answers) {
@@ -412,7 +417,7 @@ describe('an accessibility check, light and dark, in forced colours, and no wide
     assert.equal(await page.locator('main input:not([type="hidden"])').count(), 0)
     await assertUsable(visitor)
     await button(visitor).click()
-    await assertProblem(visitor, /there is no passkey for this site here/)
+    await assertProblem(visitor, /^No passkey was used: .* there’s none for this site here/)
     await assertUsable(visitor)
     assert.deepEqual(visitor.complaints, [])
     await visitor.context.close()

@@ -22,7 +22,7 @@ const timesOf = (activity: ActivityView): HtmlFragment | undefined => {
 }
 
 export const activityItem = (activity: ActivityView, nowMs: number): HtmlFragment =>
-  html`<li class="event"><span class="what"><b>${happenedText(activity)}</b>${timesOf(activity)}${activity.isCurrent && badge({ text: t('account.devices.this') })}<span class="about">${originOf(activity)}</span></span><span class="about">${agoOf(activity.atMs, nowMs)}</span></li>
+  html`<li class="event"><span class="what"><b>${happenedText(activity)}${timesOf(activity)}</b>${activity.isCurrent && badge({ text: t('account.devices.this') })}<span class="about">${originOf(activity)}</span></span><span class="about">${agoOf(activity.atMs, nowMs)}</span></li>
 `
 
 /** This leads a user who finds an event that they did not cause. */

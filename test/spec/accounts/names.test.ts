@@ -215,10 +215,10 @@ describe('SVC_NAMES=required', () => {
     const { agent } = await signedUp(off)
     const here = at(required, agent)
     assert.equal(await nameOf(here, required), null)
-    assert.match((await here.get('/auth/account')).text, /Your name is not known here yet/)
+    assert.match((await here.get('/auth/account')).text, /Please add your name\./)
     assertRedirect(await change(here, 'Ada'), CHANGED)
     assert.equal(await nameOf(here, required), 'Ada')
-    assert.doesNotMatch((await here.get('/auth/account')).text, /not known here/)
+    assert.doesNotMatch((await here.get('/auth/account')).text, /Please add/)
   })
 })
 

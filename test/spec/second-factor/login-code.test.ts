@@ -270,18 +270,18 @@ describe('a trusted browser', () => {
   })
 })
 
-describe('"Forget" of trusted browsers', () => {
+describe('"Forget all" of trusted devices', () => {
   test('is on the account page while there are some; then every browser is asked again', async () => {
     const account = await newAccountWithCodes(at)
     const agent = await halfWay(account)
     assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode(), trust_browser: '1' }), '/')
-    assert.match((await agent.get('/auth/account')).text, /1 browser is not asked for a code/)
+    assert.match((await agent.get('/auth/account')).text, /1 device skips the code/)
     assertPage(await agent.post('/auth/account/browsers', { forget_trusted: '2' }), 400)
     assertRedirect(
       await agent.post('/auth/account/browsers', { forget_trusted: '1' }),
       '/auth/account?done=trusted_browsers_forgotten',
     )
-    assert.doesNotMatch((await agent.get('/auth/account')).text, /1 browser is not asked for a code/)
+    assert.doesNotMatch((await agent.get('/auth/account')).text, /1 device skips the code/)
     await halfWay(account, agent)
   })
 })
