@@ -88,4 +88,6 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
 }
 
 const hasPassword = (): AppError =>
-  new AppError('conflict', 'This account has a password already. Load the account page again to change it.')
+  new AppError('conflict', 'This account has a password already. Load the account page again to change it.', {
+    reason: 'has_password',
+  })

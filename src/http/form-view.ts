@@ -35,7 +35,7 @@ const FIELD_PROBLEMS = [
   'passkey_name',
 ] as const
 
-/** These errors of one field have a fixed text in `texts.fieldProblems`. */
+/** These errors of one field have a fixed text in the catalogue, as `problem.email_missing`. */
 export type NamedProblem = (typeof FIELD_PROBLEMS)[number]
 
 /**

@@ -2,8 +2,10 @@ import type { DeadLinkError } from '../links/link.ts'
 
 export interface ErrorView {
   status: number
-  /** This message is shown. */
+  /** This message is shown where there is no text for the reason or the status. */
   message: string
+  /** This is the reason of the error in one word. */
+  reason?: string | undefined
   requestId: string
   retryAfterSeconds: number | undefined
   /** This is the `return_to` of a form that was refused because it was too old: the page then offers to start again. */

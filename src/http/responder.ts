@@ -142,7 +142,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
 
   const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
     if (responseKind === 'html' && needsProof(error)) return redirect(proofPathFor(error, pageOf(context, deps)))
-    const { message, retryAfterSeconds } = error
+    const { message, reason, retryAfterSeconds } = error
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
     if (error instanceof DeadLinkError) return page(status, frame.deadLink(error))
@@ -150,7 +150,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.
     const returnTo = error.field === CSRF_FIELD ? findReturnTo(context, deps) : undefined
-    const view = { status, message, requestId: context.requestId, retryAfterSeconds, returnTo }
+    const view = { status, message, reason, requestId: context.requestId, retryAfterSeconds, returnTo }
     return page(status, frame.error(view), retryAfterSeconds)
   }
 

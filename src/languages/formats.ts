@@ -1,3 +1,5 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+
 /** Pages, messages and dates have this language and its conventions. */
 export const LANGUAGE = 'en'
 const LOCALE = 'en-GB'
@@ -24,16 +26,37 @@ const moments = lazy(
     }),
 )
 
+const days = lazy(() => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' }))
+const shortMoments = lazy(
+  () => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
+)
+const past = lazy(() => new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' }))
+
 export const numberText = (count: number): string => numbers().format(count)
 
 /** Writes "one, two and three". */
 export const listText = (items: readonly string[]): string => lists().format(items)
+
+/** Writes the same, with HTML as items. */
+export const listOfHtml = (items: readonly HtmlFragment[]): HtmlFragment =>
+  html`${lists()
+    .formatToParts(items.map((_, index) => String(index)))
+    .map(({ type, value }) => (type === 'element' ? items[Number(value)] : value))}`
 
 /** Writes "one, two or three". */
 export const anyOfText = (items: readonly string[]): string => alternatives().format(items)
 
 /** Writes a time with its zone, as "22 November 2026 at 16:53 UTC". */
 export const momentText = (atMs: number): string => moments().format(atMs)
+
+/** Writes a day as "2 Nov 2026", in UTC. */
+export const dayText = (atMs: number): string => days().format(atMs)
+
+/** Writes a time as "2 Nov 2026, 08:13", in UTC. */
+export const shortMomentText = (atMs: number): string => shortMoments().format(atMs)
+
+/** Writes "3 minutes ago" and "yesterday". */
+export const agoText = (count: number, unit: Intl.RelativeTimeFormatUnit): string => past().format(-count, unit)
 
 /** Writes "2 minutes" for 90 seconds: a wait is never said to be shorter than it is. */
 export const waitText = (seconds: number): string => {

@@ -6,7 +6,7 @@ import en from './en.json' with { type: 'json' }
 export type TextKey = keyof typeof en
 
 /** A plural has a text for each form of `Intl.PluralRules`: `mail.life.hours_one`, `mail.life.hours_other`. */
-export type PluralKey = TextKey extends infer Key ? (Key extends `${infer Start}_other` ? Start : never) : never
+type PluralKey = TextKey extends infer Key ? (Key extends `${infer Start}_other` ? Start : never) : never
 
 /** Texts have places for these: `{email}`. What is put in is not read for places. */
 export type TextValues = Readonly<Record<string, string | number | undefined>>

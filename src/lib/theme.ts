@@ -125,7 +125,7 @@ const palette = (accent: Colour, scheme: Scheme, contrasts: Contrasts): Palette 
 }
 
 /** These are the colours of the light and the dark scheme. */
-export interface Schemes {
+interface Schemes {
   light: Palette
   dark: Palette
 }

@@ -45,7 +45,7 @@ export interface Limits {
   unlock(transaction: Transaction, account: UnlockedAccount): Promise<void>
 }
 
-export interface UnlockedAccount {
+interface UnlockedAccount {
   userId: string
   emailLower: string
   username: string

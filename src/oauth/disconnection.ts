@@ -112,4 +112,7 @@ const unlinkedEvent = ({ userId, provider, id: identityId }: Identity, sessionId
 })
 
 const notLinked = (): AppError =>
-  new AppError('not_found', 'This is no longer connected to your account.', { field: 'identity_id' })
+  new AppError('not_found', 'This is no longer connected to your account.', {
+    field: 'identity_id',
+    reason: 'not_connected',
+  })

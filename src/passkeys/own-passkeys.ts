@@ -117,4 +117,5 @@ const requireOne = (passkeys: Passkey[], id: string): Passkey => {
   return passkey
 }
 
-const notThere = (): AppError => new AppError('not_found', 'You no longer have this passkey.', { field: 'passkey_id' })
+const notThere = (): AppError =>
+  new AppError('not_found', 'You no longer have this passkey.', { field: 'passkey_id', reason: 'passkey_gone' })

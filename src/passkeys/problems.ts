@@ -54,8 +54,11 @@ export const unusablePasskey = (cause: unknown): AppError =>
 export const passkeyExists = (cause: unknown): AppError =>
   new AppError('conflict', 'This passkey is set up already.', { field: FIELD, reason: 'passkey_exists', cause })
 
-export const tooManyPasskeys = (limit: number): AppError =>
-  new AppError('conflict', `An account can have ${limit} passkeys. Remove one first.`, {
+/** Nobody has more authenticators. The list goes into the options, and authenticators try each entry. */
+export const MAX_PASSKEYS = 20
+
+export const tooManyPasskeys = (): AppError =>
+  new AppError('conflict', `An account can have ${MAX_PASSKEYS} passkeys. Remove one first.`, {
     field: FIELD,
     reason: 'too_many_passkeys',
   })

@@ -12,7 +12,7 @@ import { type CreationOptions, creationOptions } from './options.ts'
 import { defaultName, requireName } from './passkey-name.ts'
 import { proofOfPasskey, type Passkey } from './passkey.ts'
 import { findPasskeysOfUser, findUserHandle, insertPasskey, setUserHandle } from './passkey-store.ts'
-import { passkeyExists, tooManyPasskeys, unusablePasskey } from './problems.ts'
+import { MAX_PASSKEYS, passkeyExists, tooManyPasskeys, unusablePasskey } from './problems.ts'
 import { readClientData, readRegistration } from './response.ts'
 import { verifyRegistration } from './verification.ts'
 
@@ -63,9 +63,6 @@ export interface CheckedRegistration {
    */
   apply: (transaction: Transaction) => Promise<AddedPasskey>
 }
-
-/** Nobody has more authenticators. The list goes into the options, and authenticators try each entry. */
-const MAX_PASSKEYS = 20
 
 /** Adds passkeys to accounts. The caller decides if that is allowed, again in the transaction that stores it. */
 export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
@@ -141,5 +138,5 @@ const store = async (transaction: Transaction, passkey: Passkey): Promise<void> 
 
 const requireRoom = (existing: readonly Passkey[]): void => {
   if (existing.length < MAX_PASSKEYS) return
-  throw tooManyPasskeys(MAX_PASSKEYS)
+  throw tooManyPasskeys()
 }

@@ -11,7 +11,8 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 16
 const GROUP = /.{4}(?=.)/g
 
-const RECOVERY_CODES = 10
+/** A set has as many. */
+export const RECOVERY_CODES = 10
 
 /** The code has the form that is hashed: 16 characters without hyphens. */
 export interface RecoveryCode {

@@ -128,7 +128,11 @@ export const createEnding = (deps: EndingDeps) => {
       await db.inTransaction(async (transaction) => {
         if (ownId !== undefined) await requireSession(transaction, ownId, userId)
         const changes = await deleteSessionOfUser(transaction, id, userId)
-        if (changes === 0) throw new AppError('not_found', 'This session has ended already.', { field: 'session_id' })
+        if (changes === 0)
+          throw new AppError('not_found', 'This session has ended already.', {
+            field: 'session_id',
+            reason: 'session_gone',
+          })
         transaction.afterCommit(() => cachedSessions.forget(id))
         const event = { type: 'session.ended', userId, sessionId: ownId, details: { endedSessionId: id } } as const
         await recordEvent(transaction, event, caller)

@@ -159,7 +159,7 @@ for (const scripts of [true, false]) {
       assert.equal(visitor.path(), '/auth/account?done=username#profile')
       assert.equal(await visitor.page.locator('input[name="username"]').inputValue(), username)
       await focusOn(visitor.page, ':is(#profile, #done)')
-      assert.match(await visitor.page.locator('section:has(#done)').innerText(), /Your username was changed/)
+      assert.match(await visitor.page.locator('section:has(#done)').innerText(), /Username changed/)
       assert.ok(Number(await visitor.page.evaluate('scrollY')) > 0, 'the page is at the section')
       await visitor.page.reload()
       await focusOn(visitor.page, ':is(#profile, #done)')

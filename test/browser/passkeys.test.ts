@@ -110,7 +110,7 @@ describe('a passkey of the device, synced', () => {
     const [name] = await names(visitor)
     assert.ok(name)
     const section = await visitor.page.locator(SECTION).innerText()
-    assert.match(section, /Synced between your devices/)
+    assert.match(section, /Can sync between devices/)
     assert.match(section, /Not used yet/)
     await logOut(visitor)
     await Promise.all([visitor.page.waitForURL('**/shop'), visitor.open(LOGIN)])
@@ -161,7 +161,7 @@ describe('a security key', () => {
     await page.keyboard.press('Enter')
     await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), pressOn('Add a passkey')])
     await visitor.open(ACCOUNT)
-    assert.match(await page.locator(SECTION).innerText(), /Kept on one device/)
+    assert.match(await page.locator(SECTION).innerText(), /On one device only/)
     // A browser that has no suggestions for the field.
     await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
     await logOut(visitor)
@@ -190,7 +190,7 @@ describe('a security key', () => {
     await logOut(visitor)
     await visitor.open(LOGIN)
     await press(visitor)
-    await assertProblem(visitor, /^Nothing was done/)
+    await assertProblem(visitor, /^No passkey was used/)
   })
 })
 
@@ -235,7 +235,7 @@ test('two passkeys: the same device adds no second one; names change; the remove
   await first.setPresent(true)
   await visitor.open(LOGIN)
   await press(visitor)
-  await assertProblem(visitor, /does not log you in here/)
+  await assertProblem(visitor, /^This passkey doesn’t work here/)
   for (let tries = 0; (await first.ids()).length > 0 && tries < 50; tries += 1) await page.waitForTimeout(50)
   assert.deepEqual(await first.ids(), [], 'the browser has forgotten what nobody knows')
 })
@@ -247,13 +247,18 @@ test('the page says so in the words of people when there is no passkey, no netwo
   await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
   await visitor.open('/auth/login')
   await press(visitor)
-  await assertProblem(visitor, /there is no passkey for this site here/)
+  await assertProblem(visitor, /^No passkey was used: .* there’s none for this site here/)
   assert.equal(await button(visitor).getAttribute('aria-disabled'), null)
   const answers: [object, RegExp][] = [
     [{ status: 429, json: { error: {} } }, /^Too many attempts/],
-    [{ status: 503, json: { error: {} } }, /not your fault/],
-    [{ status: 403, json: { error: {} } }, /out of date/],
-    [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /network did not answer/],
+    [{ status: 503, json: { error: {} } }, /went wrong on our side/],
+    [{ status: 403, json: { error: {} } }, /This page expired/],
+    [
+      { status: 401, headers: { 'x-svc-reason': 'passkey_wrong' }, json: { error: {} } },
+      /couldn’t verify this passkey/,
+    ],
+    [{ status: 410, json: { error: {} } }, /^This link no longer works/],
+    [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /We couldn’t connect/],
   ]
   for (const [answer, text] of answers) {
     await page.route('**/login/options', (route) => route.fulfill(answer))
@@ -271,11 +276,11 @@ test('the page says so in the words of people when there is no passkey, no netwo
   await visitor.open('/auth/login')
   await visitor.context.setOffline(true)
   await press(visitor)
-  await assertProblem(visitor, /network did not answer/)
+  await assertProblem(visitor, /We couldn’t connect/)
   await visitor.context.setOffline(false)
   await visitor.open(`http://127.0.0.1:${service.port}/auth/login`)
   await press(visitor)
-  await assertProblem(visitor, /under this address/)
+  await assertProblem(visitor, /don’t work at this address/)
 })
 
 test('a browser that knows no passkeys shows the other ways on the login page, and says so on the account page', async (t) => {
@@ -283,7 +288,7 @@ test('a browser that knows no passkeys shows the other ways on the login page, a
   await visitor.page.addInitScript('delete globalThis.PublicKeyCredential')
   await visitor.open(ACCOUNT)
   await openRowOf(button(visitor))
-  assert.match(await visitor.page.locator('[data-passkey]').innerText(), /^This browser can’t use passkeys/)
+  assert.match(await visitor.page.locator('[data-passkey]').innerText(), /^This browser doesn’t support passkeys/)
   await logOut(visitor)
   await visitor.open(LOGIN)
   assert.equal(await visitor.page.locator('[data-passkey]').isVisible(), false)
@@ -295,11 +300,11 @@ test('with scripts off, each page says what passkeys need, and all else works', 
   const visitor = await signedUp(t, { scripts: false })
   const { page } = visitor
   await openRowOf(button(visitor))
-  assert.match(await page.locator(SECTION).innerText(), /allow scripts/)
+  assert.match(await page.locator(SECTION).innerText(), /need JavaScript/)
   assert.equal(await button(visitor).isVisible(), false)
   await visitor.submit('/auth/logout', {})
   await visitor.open(LOGIN)
-  assert.match(await page.locator('main').innerText(), /To log in with a passkey, allow scripts/)
+  assert.match(await page.locator('main').innerText(), /Passkeys need JavaScript/)
   assert.equal(await button(visitor).isVisible(), false)
 })
 
@@ -357,7 +362,7 @@ test('where there are neither passwords nor providers, an invitation and a link 
   const { page } = visitor
   const first = await addAuthenticator(page)
   await visitor.open(`/auth/invite?token=${token}`)
-  assert.match(await page.locator('main').innerText(), /To log in from now on, add a passkey\./)
+  assert.match(await page.locator('main').innerText(), /Choose how to log in\./)
   await assertUsable(visitor)
   await Promise.all([page.waitForURL(/\/auth\/account\/second-factor/), press(visitor)])
   const codes = (await page.locator('main').innerText()).match(/\b[A-Z0-9]{4}(?:-[A-Z0-9]{4})+\b/gi) ?? []
@@ -425,7 +430,7 @@ describe('an accessibility check, light and dark, in forced colours, and no wide
     assert.equal(await page.locator('main input:not([type="hidden"])').count(), 0)
     await assertUsable(visitor)
     await press(visitor)
-    await assertProblem(visitor, /there is no passkey for this site here/)
+    await assertProblem(visitor, /^No passkey was used: .* there’s none for this site here/)
     await assertUsable(visitor)
     assert.deepEqual(visitor.complaints, [])
     await visitor.context.close()

@@ -393,7 +393,7 @@ test('a visitor who opened the page under another name of the host sees why it f
   await visitor.page.goto(`http://127.0.0.1:${service.port}${loginToShop}`)
   await goTo(visitor.page, 'github')
   assert.match(visitor.path(), /^\/auth\/oauth\/github\/callback/)
-  assert.equal(await heading(visitor), 'Not the browser it began in')
+  assert.equal(await heading(visitor), 'Finish in the same browser')
   await goTo(visitor.page, 'github')
   assert.equal(visitor.path(), shop)
   await assertSignedInAs(visitor, email)
@@ -448,7 +448,7 @@ test('a callback that is loaded again says that it was used, and what to do next
   await goTo(visitor.page, 'github')
   await choose(visitor.page, 'cancel')
   await visitor.page.reload()
-  assert.equal(await heading(visitor), 'This was used already')
+  assert.equal(await heading(visitor), 'Already used')
   await signInBy(visitor.page, 'github')
   assert.equal(visitor.path(), shop)
   await assertSignedInAs(visitor, email)
@@ -462,7 +462,7 @@ test('a callback that is loaded again does not claim a connection that was not m
   await goTo(visitor.page, 'github')
   await choose(visitor.page, 'cancel')
   await visitor.page.reload()
-  assert.equal(await visitor.page.getByText('Connected. You can log in with it').count(), 0, visitor.path())
+  assert.equal(await visitor.page.getByText('Connected. Your other devices').count(), 0, visitor.path())
 })
 
 test('a user who tries to prove ownership with the account of another user gets another try, not an account', async (t) => {
@@ -476,7 +476,7 @@ test('a user who tries to prove ownership with the account of another user gets 
   await visitor.open(loginToShop)
   await signInBy(visitor.page, 'github')
   await signInBy(visitor.page, 'corp')
-  assert.equal(await heading(visitor), 'Not the account we expected')
+  assert.equal(await heading(visitor), 'Wrong Corp account')
   await visitor.context.clearCookies({ domain: '127.0.0.1' })
   corp.person = owner
   await signInBy(visitor.page, 'corp')

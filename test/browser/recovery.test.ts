@@ -71,7 +71,7 @@ for (const scripts of [true, false]) {
       await visitor.page.getByRole('link', { name: 'Forgot your password?' }).click()
       assert.equal(await visitor.page.locator('input[name="email"]').inputValue(), person.email)
       await visitor.submit(FORGOT, {})
-      assert.match(await visitor.page.locator('main').innerText(), /If there is an account, we have sent a link/)
+      assert.match(await visitor.page.locator('main').innerText(), /If this address has an account, we sent it a link/)
 
       const { link } = await resetMailFor(smtp, person.email)
       await visitor.open(pathOf(link))
@@ -83,7 +83,7 @@ for (const scripts of [true, false]) {
       await assertCanLogIn(service, next)
 
       await visitor.open(pathOf(link))
-      assert.match(await visitor.page.locator('h1').innerText(), /used already/)
+      assert.match(await visitor.page.locator('h1').innerText(), /Link already used/)
     })
 
     test('an invited user follows the link in the mail, chooses a password, and is logged in', async (t) => {
@@ -100,7 +100,7 @@ for (const scripts of [true, false]) {
       assert.equal(visitor.path(), '/')
       await assertCanLogIn(service, person)
       await visitor.open(pathOf(link))
-      assert.match(await visitor.page.locator('h1').innerText(), /used already/)
+      assert.match(await visitor.page.locator('h1').innerText(), /Link already used/)
     })
 
     test('a user removes a provider that is not theirs after a reset, and goes on', async (t) => {

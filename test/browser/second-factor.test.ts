@@ -67,7 +67,7 @@ test('an app is set up by keyboard alone, and every page on the way is accessibl
 
   await page.keyboard.type(codeAt(secret, clock.now()))
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
-  assert.equal(await page.textContent('h1'), 'Your recovery codes')
+  assert.equal(await page.textContent('h1'), 'Save your recovery codes')
   await assertGood(visitor)
   assert.equal(await columnsOfCodes(visitor), 2, 'also on a small phone')
   await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -23,7 +23,7 @@ describe('a visitor who is not signed in', () => {
   test('reads what happened where a form was sent, with nothing of the address in the page unescaped', async () => {
     const request = { method: 'POST', headers: { accept: 'text/html' }, url: '/orders?x="><b>&y=\'' }
     const { refusal } = await guard.requireUser(request)
-    assert.match(refusal?.body ?? '', /Log in \(opens in a new tab\)<\/a>, then reload this page to send it again\./)
+    assert.match(refusal?.body ?? '', /Log in in a new tab<\/a>, then reload this page to send it\./)
     assert.match(refusal?.body ?? '', /href="\/auth\/login\?return_to=%2Forders%3Fx%3D%22%3E%3Cb%3E%26y%3D'"/)
   })
 })

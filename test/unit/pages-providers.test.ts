@@ -3,12 +3,12 @@ import type { SignInView } from '../../src/web/sign-in/ways-in.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AccountView } from '../../src/web/account/account-view.ts'
+import { t } from '../../src/languages/texts.ts'
+import { SIGN_IN_PROBLEMS, type SignInProblem } from '../../src/oauth/errors.ts'
 import { createPages } from '../support/pages.ts'
 import type { LinkAccountView } from '../../src/web/providers/link-account-page.ts'
 import type { ProviderProblemView } from '../../src/web/sign-in/provider-problem-page.ts'
-import type { ProviderProblem } from '../../src/web/site/provider-texts.ts'
 import type { LinkedView } from '../../src/web/site/providers.ts'
-import { texts } from '../../src/web/site/texts.ts'
 import { type Tag, tagsOf } from './pages-views.ts'
 
 const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })
@@ -41,11 +41,11 @@ const linksOf = (page: string): (string | undefined)[] =>
 
 const firstOf = (page: string): Tag[] => tagsOf(page).filter(({ attributes }) => attributes.class === 'first')
 
-const PROBLEMS = Object.keys(texts.providerProblems) as ProviderProblem[]
+const PROBLEMS = SIGN_IN_PROBLEMS
 const RETURN_TO = '/a?b=c&d=ü#e'
 const LOGIN = `/auth/login?email=sam@example.com&return_to=${encodeURIComponent(RETURN_TO)}`
 
-const shown = (problem: ProviderProblem, more: Partial<ProviderProblemView> = {}): string =>
+const shown = (problem: SignInProblem, more: Partial<ProviderProblemView> = {}): string =>
   pages.providerProblem({
     csrfToken: 'token',
     returnTo: RETURN_TO,
@@ -107,10 +107,8 @@ test('if another attempt makes sense, the page offers it first and keeps all par
 })
 
 test('no heading takes more than two lines of a small phone', () => {
-  for (const { title } of Object.values(texts.providerProblems)) {
-    const text = title({ label: 'GitHub', email: undefined, appName: 'Acme', canSignUp: true, accepted: [] })
-    assert.match(text, /^.{1,18}( .{1,18})?$/)
-  }
+  for (const problem of PROBLEMS)
+    assert.match(t(`provider.${problem}.title`, { provider: 'GitHub' }), /^.{1,18}( .{1,18})?$/)
 })
 
 test('a user without a verified email at the provider is sent to an account with a password', () => {
@@ -124,14 +122,14 @@ test('where accounts come from providers alone, that user corrects the email the
     const page = shown(problem, { canSignUp: false })
     assert.deepEqual(linksOf(page), [LOGIN])
     assert.equal(firstOf(page)[0]?.name, 'button')
-    assert.match(page, /at GitHub, then try again\./)
+    assert.match(page, /(?:at GitHub|there), then try again\./)
   }
 })
 
 test('an email of another domain: the page names the domains that are accepted', () =>
   assert.match(
     shown('email_domain_not_accepted'),
-    /of corp\.example or staff\.example, and sam@example\.com is not one/,
+    /Choose another GitHub account, with an address at corp\.example or staff\.example\./,
   ))
 
 test('a signed-in user is sent back to the account, or to the page for re-authentication', () => {
@@ -162,10 +160,7 @@ test('an account is linked with its password or a connected provider, or reclaim
     { action: '/auth/oauth/google', fields: PENDING },
     { action: '/auth/oauth/github/claim', fields: PENDING },
   ])
-  assert.match(
-    page,
-    /There is already an account with <b>sam@example\.com<\/b>\. To connect GitHub to it, show that it is yours\./,
-  )
+  assert.match(page, /<b>sam@example\.com<\/b> already has an account\. Show that it’s yours to connect GitHub\./)
   assert.match(page, /<details>/)
   assert.deepEqual(linksOf(page), [LOGIN.replace('email=sam@example.com&', '')])
 })
@@ -184,12 +179,12 @@ test('the page for linking offers only the methods that the account has', () => 
 /** The text after the email on the page for linking an account. */
 const about = (providers: LinkAccountView['providers']) => {
   const page = pages.linkAccount({ ...linkAccount, hasPassword: false, providers })
-  return /<p>There is already an account with <b>sam@example\.com<\/b>\. ?(.*)<\/p>/.exec(page)?.[1]
+  return /<p><b>sam@example\.com<\/b> already has an account\. ?(.*)<\/p>/.exec(page)?.[1]
 }
 
 test('the page names the connected providers if they are the only method, and none without a method', () => {
-  assert.equal(about([google]), 'To connect GitHub to it, log in with Google: that is connected to it already.')
-  assert.match(about([google, { name: 'corp', label: 'Corp' }]) ?? '', /log in with one of these: they are connected/)
+  assert.equal(about([google]), 'Log in with Google to connect GitHub.')
+  assert.match(about([google, { name: 'corp', label: 'Corp' }]) ?? '', /^Log in with one of these to connect GitHub:$/)
   assert.equal(about([]), '')
 })
 
@@ -197,9 +192,14 @@ const ends = (hasPassword: boolean) =>
   [...pages.linkAccount({ ...linkAccount, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
 
 test('the page for reclaiming an account says what that ends', () => {
-  const always = [texts.reclaimEndsSessions, texts.reclaimEndsConnections, texts.reclaimEndsRoles, texts.reclaimKeeps]
-  assert.deepEqual(ends(true), [texts.reclaimEndsPassword, ...always])
-  assert.deepEqual(ends(false), always)
+  const all = [
+    'All earlier ways to log in, and two-step verification, are removed.',
+    'All devices are logged out.',
+    'Roles it was given are removed.',
+    'Its content stays and is yours.',
+  ]
+  assert.deepEqual(ends(true), all)
+  assert.deepEqual(ends(false), all)
 })
 
 /** What the page of re-authentication shows where nothing but a recent sign-in is asked for. */
@@ -295,8 +295,8 @@ test('the account page shows the ways to log in, to connect and to disconnect', 
 test('the last way to log in cannot be disconnected', () => {
   const page = account(FIRST)
   assert.equal(fieldsOf(page, '/auth/account/identities'), undefined)
-  assert.ok(page.includes(texts.onlyWayIn))
-  assert.ok(!account(BOTH).includes(texts.onlyWayIn))
+  assert.ok(page.includes('Your only way to log in'))
+  assert.ok(!account(BOTH).includes('Your only way to log in'))
 })
 
 test('a user without a password can set one, and can delete the account without one', () => {

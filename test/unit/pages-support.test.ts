@@ -8,7 +8,7 @@ import { statesWith, tagsOf } from './pages-views.ts'
 const branding = { appName: 'A&B', logoUrl: undefined, accentColor: '#0f6b5c' }
 const supportUrl = 'mailto:help@example.com?subject="A&B"'
 const states = Object.entries(statesWith('text'))
-const ASKS = /(?:ask|tell) whoever runs A&amp;B|contact the people who run A&amp;B|ask for help/i
+const ASKS = /Contact support|Contact the people who run A&amp;B\./
 
 test('every page that tells users to ask for help has a link to it, and no other page has', () => {
   const pages = createPages({ ...branding, supportUrl })
@@ -25,27 +25,43 @@ test('every page that tells users to ask for help has a link to it, and no other
     )
 })
 
-const withoutLinks = (page: string): string => page.replaceAll(/<a href="mailto:[^"]*">([^<]*)<\/a>/g, '$1')
+const LINKED = /<a href="mailto:[^"]*">Contact support\.<\/a>/g
+const PLAIN = 'Contact the people who run A&amp;B.'
 
-test('without an address for help the words are the same, without a link', () => {
+test('without an address for help, pages name the people who run the application, and link to nothing', () => {
   const [linked, plain] = [createPages({ ...branding, supportUrl }), createPages(branding)]
-  for (const [name, render] of states) assert.equal(withoutLinks(render(linked)), render(plain), name)
+  for (const [name, render] of states) {
+    const expected = render(linked)
+      .replaceAll(LINKED, PLAIN)
+      .replaceAll(/<a href="mailto:[^"]*">Contact support<\/a> · (?=Reference: )/g, '')
+      .replaceAll(/<a href="mailto:[^"]*">([^<]*)<\/a>/g, '$1')
+    assert.equal(expected, render(plain), name)
+  }
 })
 
-test('the link holds the words for asking, and nothing that would be markup gets into it', () => {
-  const { text } = createSupport({ appName: '<b>', supportUrl: 'https://help.example/?a=1&b="' })
+test('a page says whom to ask once: before its reference, or above it', () => {
+  const pages = createPages({ ...branding, supportUrl })
+  for (const [name, render] of states) {
+    const [above = '', below] = render(pages).split('<footer class="below">')
+    if (!below?.includes('Reference: ')) continue
+    assert.notEqual(above.includes('href="mailto:'), below.includes('>Contact support</a> · Reference: '), name)
+  }
+})
+
+test('the sentence is a link, and nothing that would be markup gets into it', () => {
+  const supportUrl = 'https://help.example/?a=1&b="'
   assert.equal(
-    text('It is <i>closed</i>. Ask whoever runs <b> for it.').toString(),
-    'It is &lt;i&gt;closed&lt;/i&gt;. <a href="https://help.example/?a=1&amp;b=&quot;">Ask whoever runs &lt;b&gt;</a> for it.',
+    createSupport({ appName: '<b>', supportUrl }).sentence().toString(),
+    '<a href="https://help.example/?a=1&amp;b=&quot;">Contact support.</a>',
   )
-  assert.equal(text('Nothing to ask.').toString(), 'Nothing to ask.')
+  assert.equal(createSupport({ appName: '<b>' }).sentence().toString(), 'Contact the people who run &lt;b&gt;.')
 })
 
 test('what is for developers and operators is folded away on error pages; other messages are shown', () => {
   const pages = createPages(branding)
   const bodyOf = (status: number) =>
     pages.error({ status, message: 'About X-Header', requestId: 'r', retryAfterSeconds: undefined })
-  const folded = /<details>\s*<summary[^>]*>For the operator<\/summary>\s*<div class="about">\s*<p>About X-Header<\/p>/
+  const folded = /<details>\s*<summary[^>]*>Technical details<\/summary>\s*<div class="about">\s*<p>About X-Header<\/p>/
   for (const status of [400, 403, 405, 413, 415, 429, 503]) {
     const page = bodyOf(status)
     assert.match(page, folded, String(status))
@@ -60,6 +76,6 @@ test('what is for developers and operators is folded away on error pages; other 
 test('a 503 says that the user is not logged out, whenever it is to be tried again', () => {
   for (const retryAfterSeconds of [undefined, 2]) {
     const page = createPages(branding).error({ status: 503, message: 'Away', requestId: 'r', retryAfterSeconds })
-    assert.match(page, /<p>You are not logged out\. Reload this page shortly\.<\/p>/)
+    assert.match(page, /<p>You haven’t been logged out\. Reload this page in a moment\.<\/p>/)
   }
 })

@@ -1,27 +1,145 @@
 // Runs once.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { test } from 'node:test'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
 import { AUDIT_TYPES } from '../../src/audit/audit-event.ts'
+import en from '../../src/languages/en.json' with { type: 'json' }
+import { waitText } from '../../src/languages/formats.ts'
 import { shownActivity } from '../../src/web/account/activity-texts.ts'
-import { texts } from '../../src/web/site/texts.ts'
 import { agoOf, dayOf, momentOf } from '../../src/web/site/time-text.ts'
+import { createPages } from '../support/pages.ts'
+import { piecesOf, VALUE } from '../support/templates.ts'
+import { statesWith } from './pages-views.ts'
 
-const folder = new URL('../../src/web/', import.meta.url)
+const ROOT = path.join(import.meta.dirname, '../..')
 
-test('every text is used by some page', () => {
-  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('texts.ts'))
-    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
-    .join('\n')
-  const unused = Object.keys(texts).filter((key) => !new RegExp(`\\btexts\\.${key}\\b`).test(sources))
-  assert.deepEqual(unused, [])
+const branding = { appName: 'A', logoUrl: undefined, accentColor: '#0f6b5c' }
+
+const readSources = (pattern: string): Map<string, string> =>
+  new Map(globSync(pattern, { cwd: ROOT }).map((file) => [file, readFileSync(path.join(ROOT, file), 'utf8')]))
+
+/** The words between tags and in the attributes that people see, of one template of HTML. */
+const wordsOf = (markup: string): string[] => {
+  const shown = markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/&#?\w+;/g, ' ')
+  // A template may be an attribute of another one.
+  const between = shown.replaceAll(/ [a-z-]+="[^"]*"|^ (?:autofocus|checked|data-needed|open|required)$|^href=/g, ' ')
+  const attributes = markup.match(/\b(?:alt|title|placeholder|label|aria-(?:label|description))="[^"]*"/g) ?? []
+  const values = attributes.map((attribute) => attribute.slice(attribute.indexOf('"')))
+  return [between, ...values].filter((words) => /\p{L}/u.test(words)).map((words) => words.trim())
+}
+
+/** Sentences and labels of a file with templates of HTML, other than the messages of errors. */
+const sentencesOf = (source: string): string[] => {
+  const { markup, texts } = piecesOf(source)
+  if (markup.length === 0) return []
+  return texts
+    .filter(({ text, before }) => /^\p{Lu}\p{Ll}*(?:$|[ ,.:?!…])/u.test(text) && !/Error\([^)]*$/.test(before))
+    .map(({ text }) => text)
+}
+
+describe('no text of pages stands outside the catalogue', () => {
+  /** The names of browsers and systems are no texts. */
+  const NAMES: readonly string[] = ['Android']
+
+  test('in a template, between the tags or in an attribute', () => {
+    const found = [...readSources('src/web/**/*.ts')].flatMap(([file, source]) =>
+      piecesOf(source).markup.flatMap((markup) => wordsOf(markup).map((words) => `${file}: ${words}`)),
+    )
+    assert.deepEqual(found, [])
+  })
+
+  test('as a string in a file with templates', () => {
+    const found = [...readSources('src/web/**/*.ts')].flatMap(([file, source]) =>
+      sentencesOf(source).map((text) => `${file}: ${text}`),
+    )
+    assert.deepEqual(
+      found.filter((line) => !NAMES.some((name) => line.endsWith(`: ${name}`))),
+      [],
+    )
+  })
+
+  test('and each of them would be found', () => {
+    const source = [
+      "// it's a comment with ` and html`",
+      'const quote = (text) => text.replace(/[`\'"]/g, "`")',
+      'const a = html`<p class="about">${b && html`<b>Hello</b>`}</p>${c({ d: `x${e}` })}`',
+      'const f = html`<img alt="A dog" src="${g}"> &#183; ${t("login.title")}`',
+      "const texts = { save: 'Save', about: `Your name is ${name}.` }",
+      "throw new AppError('gone', 'The link is old.')",
+      'const h = html` required`',
+    ].join('\n')
+    const { markup } = piecesOf(source)
+    assert.equal(markup.length, 4)
+    assert.deepEqual(markup.flatMap(wordsOf), ['Hello', '"A dog"'])
+    assert.deepEqual(sentencesOf(source), ['Save', `Your name is ${VALUE}.`])
+  })
+})
+
+describe('the catalogue', () => {
+  /** Finds the keys that nothing in the sources is: neither a key as it stands, nor a template with the words for it. */
+  const unusedOf = (keys: readonly string[], sources: readonly string[]): string[] => {
+    const named = new Set(sources.flatMap((source) => piecesOf(source).texts.map(({ text }) => text)))
+    const words = new Set(sources.flatMap((source) => source.match(/\w+/g) ?? []))
+    const templates = [...named]
+      .filter((text) => /^[\w.\u0001]+$/.test(text) && text.includes(VALUE))
+      .map((text) => ({ startsWithKey: text.startsWith(VALUE), parts: text.split(VALUE).map(RegExp.escape) }))
+      .map(({ startsWithKey, parts }) => ({ startsWithKey, pattern: new RegExp(`^${parts.join('(.+)')}$`) }))
+
+    const isNamed = (key: string): boolean => named.has(key) || named.has(key.replace(/_(?:one|other)$/, ''))
+    const isMade = (key: string): boolean =>
+      templates.some(({ startsWithKey, pattern }) => {
+        const [, ...values] = pattern.exec(key) ?? []
+        const isKnown = (value: string): boolean => value.split('.').every((word) => words.has(word))
+        return (
+          values.length > 0 &&
+          values.every((value, index) =>
+            startsWithKey && index === 0 ? value.includes('.') && named.has(value) : isKnown(value),
+          )
+        )
+      })
+    return keys.filter((key) => !isNamed(key) && !isMade(key) && !isMade(key.replace(/_(?:one|other)$/, '')))
+  }
+
+  test('has no text that nothing shows', () =>
+    assert.deepEqual(unusedOf(Object.keys(en), [...readSources('src/**/*.ts').values()]), []))
+
+  test('and one would be found', () => {
+    const sources = [
+      "t('a.b')",
+      't.plural("c.d", 2)',
+      't(`dead.${state}_why`)',
+      "const states = ['used']",
+      't(`${key}_x`)',
+    ]
+    const used = ['a.b', 'c.d_one', 'c.d_other', 'dead.used_why', 'a.b_x']
+    assert.deepEqual(unusedOf([...used, 'a.c', 'dead.old_why', 'dead.used', 'a.c_x'], sources), [
+      'a.c',
+      'dead.old_why',
+      'dead.used',
+      'a.c_x',
+    ])
+  })
+
+  test('fills every place of every state, however the service is set up', () => {
+    const states = Object.entries(statesWith('text'))
+    for (const passwords of [true, false])
+      for (const supportUrl of [undefined, 'mailto:help@example.com'])
+        for (const mailIsOn of [true, false]) {
+          const pages = createPages({ ...branding, passwords, supportUrl, mailIsOn, passkeys: true })
+          for (const [name, render] of states) assert.doesNotMatch(render(pages), /\{\w+\}/, name)
+        }
+  })
 })
 
 test('every failure that a user can see has its own text', () => {
-  const shown = [400, 401, 403, 404, 405, 408, 413, 415, 429, 503].filter((status) => texts.failures.has(status))
-  assert.equal(shown.length, 10)
-  assert.equal(new Set([...texts.failures.values()].map(({ title }) => title)).size, texts.failures.size)
+  const pages = createPages(branding)
+  const titles = [400, 401, 403, 404, 405, 408, 413, 415, 429, 500, 503, 409].map(
+    (status) =>
+      /<h1>(.*)<\/h1>/.exec(pages.error({ status, message: 'm', requestId: 'r', retryAfterSeconds: undefined }))?.[1],
+  )
+  assert.equal(new Set(titles).size, 12)
+  assert.ok(!titles.includes(undefined))
 })
 
 test('everything that is recorded about an account has a text for its user', () =>
@@ -39,11 +157,17 @@ test('everything that is recorded about an account has a text for its user', () 
   ))
 
 test('a wait is never shown shorter than it is', () => {
-  const shown = [0, 1, 59, 60, 61, 3599, 3600, 3601].map((seconds) => texts.tryAgainIn(seconds))
-  assert.deepEqual(
-    shown.map((text) => text.replace(/^Try again in (.*)\.$/, '$1')),
-    ['1 second', '1 second', '59 seconds', '1 minute', '2 minutes', '60 minutes', '1 hour', '2 hours'],
-  )
+  const shown = [0, 1, 59, 60, 61, 3599, 3600, 3601].map((seconds) => waitText(seconds))
+  assert.deepEqual(shown, [
+    '1 second',
+    '1 second',
+    '59 seconds',
+    '1 minute',
+    '2 minutes',
+    '60 minutes',
+    '1 hour',
+    '2 hours',
+  ])
 })
 
 test('times are UTC, readable, and exact for machines', () => {

@@ -30,7 +30,7 @@ const pageBody = (title: string, text: string): [Record<string, string>, string]
 
 /** The address of the login page is percent-encoded, and needs no escaping. */
 const loggedOut = (login: string): string =>
-  `You were logged out before this was sent. <a href="${login}" target="_blank" rel="noopener">Log in (opens in a new tab)</a>, then reload this page to send it again.`
+  `You were logged out before this was sent. <a href="${login}" target="_blank" rel="noopener">Log in in a new tab</a>, then reload this page to send it.`
 
 /** For a visitor who is not signed in: to the login page and back, or 401 where that would lose what was sent. */
 export const refuseVisitor = (source: RequestSource): Refusal => {

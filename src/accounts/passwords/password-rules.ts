@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Blocklist } from './blocklist/blocklist.ts'
 import { accountNames, consistsOfName } from './password-names.ts'
 
-const MAX_CHARACTERS = 256
+export const MAX_PASSWORD_LENGTH = 256
 
 /** A sequence that is shorter makes no password by being repeated. */
 const MIN_REPEATED = 8
@@ -57,7 +57,8 @@ const problemOf = (
   if (characters === 0) return ['password_missing', 'Enter a password.']
   if (characters < minLength)
     return [PASSWORD_TOO_SHORT, `A password has at least ${minLength} characters.`, String(minLength)]
-  if (characters > MAX_CHARACTERS) return ['password_too_long', `A password has at most ${MAX_CHARACTERS} characters.`]
+  if (characters > MAX_PASSWORD_LENGTH)
+    return ['password_too_long', `A password has at most ${MAX_PASSWORD_LENGTH} characters.`]
   if (isRepetition(password)) {
     return ['password_repeats', 'This password is the same few characters again and again.']
   }

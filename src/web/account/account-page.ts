@@ -1,10 +1,10 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { accountDone } from '../site/account-done.ts'
 import { initialOf } from '../site/assets.ts'
 import { csrfInput, formProblem, notice } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
-import { texts } from '../site/texts.ts'
 import { dayOf } from '../site/time-text.ts'
 import { type AccountView, type Focus, focusOf } from './account-view.ts'
 import { activitySection } from './activity-section.ts'
@@ -32,7 +32,7 @@ export const sheet = ({ csrfToken, email, nav, back, body }: Sheet, { brand }: L
 ${brand}
 <form method="post" action="/auth/logout">
 ${csrfInput(csrfToken)}<span>${email}</span>
-<button class="second small">${texts.logOut}</button>
+<button class="second small">${t('logout.button')}</button>
 </form>
 </header>
 ${nav}<main>
@@ -50,15 +50,15 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout): Section[] 
     signingInSection(view, focus, layout),
     view.secondFactor && twoStepSection(view.secondFactor),
     devicesSection(view),
-    activitySection({ ...view, hasPassword: hasPassword(view), appName: layout.appName }),
+    activitySection({ ...view, hasPassword: hasPassword(view) }),
     deleteSection(view, focus),
   ].filter((one) => one !== undefined)
 
 const heading = ({ user }: AccountView): HtmlFragment => html`<div class="who">
 <span class="mark" aria-hidden="true">${initialOf(user.email)}</span>
 <div>
-<h1>${texts.account}</h1>
-<p class="about">${user.email} · ${pageTexts.memberSince(dayOf(user.createdAtMs))}</p>
+<h1>${t('account.title')}</h1>
+<p class="about">${user.email} · ${t.html('account.member_since', { date: dayOf(user.createdAtMs) })}</p>
 </div>
 </div>
 `
@@ -66,7 +66,7 @@ const heading = ({ user }: AccountView): HtmlFragment => html`<div class="who">
 /** This line above the sections offers a first passkey. */
 const passkeyOffer = ({ passkeys }: AccountView): HtmlFragment | undefined =>
   passkeys?.isOffered
-    ? html`<p class="panel offer">${pageTexts.offer} <a href="#passkeys">${pageTexts.offerLink}</a></p>
+    ? html`<p class="panel offer">${t('passkeys.offer')} <a href="#passkeys">${t('passkeys.add')}</a></p>
 `
     : undefined
 
@@ -79,7 +79,7 @@ export const createAccountPage =
     const place = messageSectionOf(view, sections)
     const message = formProblem(view.problem, layout.support, focus === undefined) ?? notice(doneText(view))
     return layout.document({
-      title: texts.account,
+      title: t('account.title'),
       wrong: Boolean(view.problem ?? focus),
       rows: true,
       passkeys: view.passkeys !== undefined,
@@ -88,7 +88,7 @@ export const createAccountPage =
           csrfToken: view.csrfToken,
           email: view.user.email,
           nav: contents(sections),
-          back: backLink(layout.homeUrl, pageTexts.back(layout.appName)),
+          back: backLink(layout.homeUrl, t('account.back_to_app', { app: layout.appName })),
           body: html`${heading(view)}${!place && message}${passkeyOffer(view)}${sections.map((one) => section(one === place ? { ...one, message } : one))}`,
         },
         layout,
@@ -98,13 +98,13 @@ export const createAccountPage =
 
 /** After a password change, users should check what else is connected to their account. */
 const doneText = ({ done, signIn }: AccountView): string | undefined => {
-  if (done === 'password' && signIn?.linked.length) return pageTexts.doneButConnected
-  return done && accountDone[done].text
+  if (done === 'password' && signIn?.linked.length) return t('account.done.password_review')
+  return done && t(`account.done.${done}`)
 }
 
 /** Finds the section that says what was done, or what is wrong; if it is undefined, the top of the page says so. */
 const messageSectionOf = ({ done, at }: AccountView, sections: readonly Section[]): Section | undefined => {
-  const own = (done && accountDone[done].section) ?? at
+  const own = (done && accountDone[done]) ?? at
   return sections.find(
     ({ id, formerId, rows }) =>
       id === own ||
@@ -112,12 +112,3 @@ const messageSectionOf = ({ done, at }: AccountView, sections: readonly Section[
       rows.some((row) => row.id === own || (row.id === 'set-password' && own === 'change-password')),
   )
 }
-
-const pageTexts = {
-  back: (appName: string): string => `Back to ${appName}`,
-  memberSince: (day: HtmlFragment): HtmlFragment => html`Member since ${day}`,
-  offer: 'Log in without your password from now on?',
-  offerLink: 'Add a passkey',
-  doneButConnected:
-    'Your password was changed, and all other devices were logged out. Check that everything below is yours: each of it still logs you in.',
-} as const

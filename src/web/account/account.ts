@@ -11,7 +11,6 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import type { FormModule, Refusal } from '../../http/route.ts'
 import { ACCOUNT_PATH } from '../../http/step-up.ts'
-import { askingBrowserOf } from '../sign-in/asking-browser.ts'
 import { createAccountEmail } from './account-email.ts'
 import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
@@ -20,7 +19,7 @@ import { DEVICES_PATH } from './list-pages.ts'
 import { createOwnData } from './own-data.ts'
 import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
-import { startSession } from '../sign-in/start-session.ts'
+import { accountGone, startSession } from '../sign-in/start-session.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
 import { nameView, requireTypedName } from '../site/person-name.ts'
 
@@ -124,7 +123,7 @@ export const createAccount = (
     const returnTo = async () => doneOnAccount(deps, context, userId, 'password')
     const change = { grant, returnTo, facts, also, keepsMfaOf: sessionId }
     const response = await startSession(deps, context, change)
-    if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
+    if (!response) throw accountGone()
     return response
   }
 
@@ -219,11 +218,9 @@ export const createAccount = (
      * Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same.
      */
     verification: form((context, session, attempt) => {
-      const { verification } = deps.links
-      if (verification.mode === 'off')
-        throw new AppError('not_found', 'No messages are sent here that confirm an email address.')
+      const sendAgain = accountEmail.confirmationOf(context, session)
       return attempt({ sessionId: undefined }, async () => {
-        await verification.sendAgain(session.userId, askingBrowserOf(deps, context))
+        await sendAgain()
         return done(context, session, 'verification_sent')
       })
     }),

@@ -1,73 +1,75 @@
+import { t, type TextKey } from '../../languages/texts.ts'
 import type { ActivityView } from './account-view.ts'
 
 type Facts = Pick<ActivityView, 'method' | 'reason' | 'count'>
 
-/** These texts say how the user logged in; a provider is shown by its label. */
-const HOW: Record<string, string> = {
-  password: 'with the password',
-  passkey: 'with a passkey',
-  code: 'with a code',
-  link: 'by a link',
-  invitation: 'by an invitation',
-}
+/** A user logs in by one of these, or by a provider, which is shown by its label. */
+const METHODS = {
+  password: 'activity.login.password',
+  passkey: 'activity.login.passkey',
+  code: 'activity.login.code',
+  recovery_code: 'activity.login.recovery_code',
+  link: 'activity.login.link',
+  invitation: 'activity.login.invitation',
+} as const
 
-const how = ({ method = 'password' }: Facts): string => HOW[method] ?? `with ${method}`
+const isMethod = (method: string): method is keyof typeof METHODS => Object.hasOwn(METHODS, method)
 
-const WRONG: Record<string, string> = {
-  code_wrong: 'Wrong code at a login',
-  passkey_wrong: 'A passkey was not accepted',
-  passkey_unknown: 'A passkey was not accepted',
-  account_disabled: 'Login refused, as the account was disabled',
-  disabled: 'Login refused, as the account was disabled',
-}
+const loggedIn = ({ method = 'password' }: Facts): string =>
+  isMethod(method) ? t(METHODS[method]) : t('activity.login.provider', { provider: method })
 
-const wrong = ({ reason = '' }: Facts): string => WRONG[reason] ?? 'Wrong password'
+const WRONG: ReadonlyMap<string | undefined, TextKey> = new Map([
+  ['code_wrong', 'activity.failed.code'],
+  ['passkey_wrong', 'activity.failed.passkey'],
+  ['passkey_unknown', 'activity.failed.passkey'],
+  ['account_disabled', 'activity.failed.disabled'],
+  ['disabled', 'activity.failed.disabled'],
+])
 
-const times = (text: string, count: number): string => (count > 1 ? `${text}, ${count} times` : text)
-
-const provider = ({ method }: Facts): string => method ?? 'A provider'
+const ofProvider = (key: 'activity.linked' | 'activity.unlinked', { method }: Facts): string =>
+  method === undefined ? t(`${key}_unknown`) : t(key, { provider: method })
 
 /** These texts say what happened, by the name of its record. */
-const happened: Record<string, string | ((facts: Facts) => string)> = {
-  'login.succeeded': (facts) => `Logged in ${how(facts)}`,
-  'login.failed': (facts) => times(wrong(facts), facts.count),
-  'login.limited': ({ count }) => times('Too many attempts to log in', count),
-  logout: 'Logged out',
-  signup: 'Account created',
-  'session.refreshed_reuse': 'We logged out a device: its login was used in two places',
-  'session.ended': ({ count }) => (count > 1 ? `${count} devices were logged out` : 'A device was logged out'),
-  'password.changed': 'Password changed',
-  'password.set': 'Password set',
-  'password.reset': 'New password chosen by a link',
-  'password.reset_link_created': 'A link for a new password was made',
-  'email.verified': 'Email address confirmed',
-  'email.unverified': 'Email address no longer confirmed',
-  'email.change_requested': 'Another email address was asked for',
-  'email.change_cancelled': 'The change of the email address was cancelled',
-  'email.changed': 'Email address changed',
-  'email.change_undone': 'The change of the email address was undone',
-  'username.changed': 'Username changed',
-  'name.changed': 'Name changed',
-  'account.exported': 'Your data was downloaded',
-  'identity.linked': (facts) => `${provider(facts)} connected`,
-  'identity.unlinked': (facts) => `${provider(facts)} disconnected`,
-  'identity.taken_over': 'You showed that the email address is yours, and got the account',
-  'passkey.added': 'Passkey added',
-  'passkey.renamed': 'Passkey renamed',
-  'passkey.removed': ({ count }) => (count > 1 ? `${count} passkeys removed` : 'Passkey removed'),
-  'passkey.counter_went_back': 'A passkey may have been copied',
-  'second_factor.added': 'Authenticator app set up',
-  'second_factor.removed': 'Authenticator app or recovery codes removed',
-  'second_factor.reset': 'Second factors removed',
-  'second_factor.recovery_code_used': 'Recovery code used',
-  'second_factor.recovery_codes_renewed': 'New recovery codes made',
-  'second_factor.trust_ended': 'Trusted browsers ask for a code again',
-  'user.created': 'Account created',
-  'user.invited': 'Invitation made',
-  'user.disabled': 'Account disabled',
-  'user.enabled': 'Account enabled',
-  'user.unlocked': 'Logging in was allowed again',
-  'user.roles_changed': 'Roles changed',
+const happened: Readonly<Record<string, TextKey | ((facts: Facts) => string)>> = {
+  'login.succeeded': loggedIn,
+  'login.failed': ({ reason }) => t(WRONG.get(reason) ?? 'activity.failed.password'),
+  'login.limited': 'activity.limited',
+  logout: 'activity.logout',
+  signup: 'activity.signup',
+  'session.refreshed_reuse': 'activity.reuse',
+  'session.ended': ({ count }) => t.plural('activity.ended', count),
+  'password.changed': 'activity.password_changed',
+  'password.set': 'activity.password_set',
+  'password.reset': 'activity.password_reset',
+  'password.reset_link_created': 'activity.reset_link',
+  'email.verified': 'activity.email_verified',
+  'email.unverified': 'activity.email_unverified',
+  'email.change_requested': 'activity.email_requested',
+  'email.change_cancelled': 'activity.email_cancelled',
+  'email.changed': 'activity.email_changed',
+  'email.change_undone': 'activity.email_undone',
+  'username.changed': 'activity.username_changed',
+  'name.changed': 'activity.name_changed',
+  'account.exported': 'activity.exported',
+  'identity.linked': (facts) => ofProvider('activity.linked', facts),
+  'identity.unlinked': (facts) => ofProvider('activity.unlinked', facts),
+  'identity.taken_over': 'activity.taken_over',
+  'passkey.added': 'activity.passkey_added',
+  'passkey.renamed': 'activity.passkey_renamed',
+  'passkey.removed': ({ count }) => t.plural('activity.passkeys_removed', count),
+  'passkey.counter_went_back': 'activity.passkey_copied',
+  'second_factor.added': 'activity.app_added',
+  'second_factor.removed': 'activity.app_removed',
+  'second_factor.reset': 'activity.two_step_reset',
+  'second_factor.recovery_code_used': 'activity.recovery_used',
+  'second_factor.recovery_codes_renewed': 'activity.recovery_renewed',
+  'second_factor.trust_ended': 'activity.trust_ended',
+  'user.created': 'activity.signup',
+  'user.invited': 'activity.invited',
+  'user.disabled': 'activity.disabled',
+  'user.enabled': 'activity.enabled',
+  'user.unlocked': 'activity.unlocked',
+  'user.roles_changed': 'activity.roles',
 }
 
 /** These are the types of records that users see. They see nothing of the others. */
@@ -75,5 +77,10 @@ export const shownActivity: readonly string[] = Object.keys(happened)
 
 export const happenedText = (activity: ActivityView): string => {
   const text = happened[activity.type]
-  return typeof text === 'function' ? text(activity) : (text ?? activity.type)
+  if (text === undefined) return activity.type
+  return typeof text === 'function' ? text(activity) : t(text)
 }
+
+/** Equal failures are one record with their number. */
+export const timesText = ({ type, count }: ActivityView): string | undefined =>
+  count > 1 && (type === 'login.failed' || type === 'login.limited') ? t.plural('activity.times', count) : undefined

@@ -1,31 +1,31 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
-import { texts } from '../site/texts.ts'
 import type { AccountView, Focus } from './account-view.ts'
 import { recentAuthenticationOf } from './password-row.ts'
-import { confirmFirst, type AccountRow, rowTexts, type Section } from './rows.ts'
+import { confirmFirst, type AccountRow, type Section } from './rows.ts'
 
 const dataRow = ({ csrfToken, data }: AccountView): AccountRow => ({
   id: 'download-data',
   icon: icon('download'),
-  title: deleteTexts.data,
-  state: deleteTexts.dataAbout,
+  title: t('account.data.title'),
+  state: t('account.data.about'),
   action: data.isRecentlyAuthenticated
     ? {
         kind: 'sends',
         form: html`<form method="post" action="/auth/account/data">
-${csrfInput(csrfToken)}<button class="second small" name="download" value="1" aria-label="${rowTexts.nameOf(deleteTexts.download, deleteTexts.data)}">${deleteTexts.download}</button>
+${csrfInput(csrfToken)}<button class="second small" name="download" value="1" aria-label="${t('account.data.title')}">${t('account.data.button')}</button>
 </form>`,
       }
-    : confirmFirst('download-data', deleteTexts.download),
+    : confirmFirst('download-data', t('account.data.button'), t('account.data.title')),
 })
 
 const passwordField = ({ error }: AccountView['deletion'], focus: Focus): HtmlFragment =>
-  html`<p>${deleteTexts.byPassword}</p>
+  html`<p>${t('account.delete.warning')}</p>
 ${field({
   name: 'password',
-  label: texts.password,
+  label: t('field.password'),
   type: 'password',
   autocomplete: 'current-password',
   problem: error,
@@ -35,8 +35,8 @@ ${field({
 const deletionForm = ({ csrfToken, deletion, signIn }: AccountView, focus: Focus): HtmlFragment =>
   html`<form method="post" action="/auth/account/delete" novalidate>
 ${csrfInput(csrfToken)}
-${signIn && !signIn.hasPassword ? html`<p>${deleteTexts.final}</p>` : passwordField(deletion, focus)}
-<button class="danger">${deleteTexts.button}</button>
+${signIn && !signIn.hasPassword ? html`<p>${t('account.delete.final')}</p>` : passwordField(deletion, focus)}
+<button class="danger">${t('account.delete.button')}</button>
 </form>`
 
 /**
@@ -50,29 +50,16 @@ const deletionRow = (view: AccountView, focus: Focus): AccountRow => {
   return {
     id: 'delete-account',
     icon: icon('trash'),
-    title: deleteTexts.account,
-    state: deleteTexts.accountAbout,
+    title: t('account.delete.title'),
+    state: t('account.delete.about'),
     action: mustConfirm
-      ? confirmFirst('delete-account', deleteTexts.open)
-      : { kind: 'opens', label: deleteTexts.open, body: deletionForm(view, focus), isOpen, isDanger: true },
+      ? confirmFirst('delete-account', t('account.delete.open'), t('account.delete.title'))
+      : { kind: 'opens', label: t('account.delete.open'), body: deletionForm(view, focus), isOpen, isDanger: true },
   }
 }
 
 export const deleteSection = (view: AccountView, focus: Focus): Section => ({
   id: 'delete',
-  title: deleteTexts.title,
+  title: t('account.delete.section'),
   rows: [dataRow(view), deletionRow(view, focus)],
 })
-
-const deleteTexts = {
-  title: 'Delete',
-  data: 'Download my data',
-  dataAbout: 'Your account, ways to sign in, devices and activity, as a JSON file',
-  download: 'Download',
-  account: 'Delete account',
-  accountAbout: 'Removes your account and everything in it. This can’t be undone.',
-  open: 'Delete …',
-  byPassword: 'This can’t be undone. Enter your password to confirm.',
-  final: 'This can’t be undone.',
-  button: 'Delete my account',
-} as const

@@ -1,3 +1,4 @@
+import { t } from '../../languages/texts.ts'
 import { knownDevice } from '../../lib/device.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { deviceName } from '../site/device.ts'
@@ -25,22 +26,22 @@ const iconOf = (userAgent: string): HtmlFragment => {
 /** Screen readers and lists of buttons name the device, since a user can have several of one kind. */
 const endForm = ({ id, lastSeenAtMs }: SessionView, device: string, { csrfToken, returnTo }: Listed): HtmlFragment =>
   html`<form method="post" action="/auth/account/sessions">
-${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="second small" name="session_id" value="${id}">${deviceTexts.end(device, momentOf(lastSeenAtMs))}</button>
+${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="second small" name="session_id" value="${id}"><span aria-hidden="true">${t('account.devices.log_out')}</span><span class="unseen">${t.html('account.devices.log_out_label', { device, when: momentOf(lastSeenAtMs) })}</span></button>
 </form>`
 
 export const deviceRow = (session: SessionView, listed: Listed): AccountRow => {
   const { userAgent, address, lastSeenAtMs, createdAtMs, current } = session
   const device = deviceName(userAgent)
-  const seen = current ? deviceTexts.activeNow : deviceTexts.lastSeen(agoOf(lastSeenAtMs, listed.nowMs))
+  const when = current ? t('common.just_now') : agoOf(lastSeenAtMs, listed.nowMs)
   const isAlone = listed.returnTo !== undefined
   return {
     icon: iconOf(userAgent),
     title: device,
-    badge: current ? { text: deviceTexts.current } : undefined,
-    state: html`${seen} · ${address}${
+    badge: current ? { text: t('account.devices.this') } : undefined,
+    state: html`${t.html('account.devices.active', { when })} · ${address}${
       isAlone &&
       html`<br>
-${deviceTexts.since(momentOf(createdAtMs))}`
+${t.html('account.devices.since', { date: momentOf(createdAtMs) })}`
     }`,
     action: current ? undefined : { kind: 'sends', form: endForm(session, device, listed) },
   }
@@ -48,7 +49,7 @@ ${deviceTexts.since(momentOf(createdAtMs))}`
 
 export const endOthersForm = ({ csrfToken, returnTo }: Listed): HtmlFragment =>
   html`<form method="post" action="/auth/account/sessions">
-${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="second small" name="all_others" value="1">${deviceTexts.endOthers}</button>
+${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="second small" name="all_others" value="1">${t('account.devices.log_out_others')}</button>
 </form>`
 
 interface Shown extends Listed {
@@ -62,30 +63,14 @@ export const devicesSection = (shown: Shown): Section => {
   const hasOthers = moreSessions > 0 || sessions.some(({ current }) => !current)
   return {
     id: 'devices',
-    title: deviceTexts.title,
+    title: t('account.devices.title'),
     formerId: 'sessions',
     rows: sessions.map((session) => deviceRow(session, shown)),
     foot: hasOthers
       ? html`<div class="foot">
-<a href="/auth/account/devices">${moreSessions > 0 ? deviceTexts.showAll(sessions.length + moreSessions) : deviceTexts.showMore}</a>
+<a href="/auth/account/devices">${moreSessions > 0 ? t.plural('account.devices.more', moreSessions) : t('account.devices.show_more')}</a>
 ${endOthersForm(shown)}
 </div>`
       : undefined,
   }
 }
-
-export const deviceTexts = {
-  title: 'Devices',
-  about: 'Where you are logged in. Log out what you don’t recognise, then change your password.',
-  aboutProviders:
-    'Where you are logged in. Log out what you don’t recognise, then change the password of what you log in with.',
-  current: 'This device',
-  activeNow: 'Active now',
-  lastSeen: (ago: HtmlFragment): HtmlFragment => html`Last seen ${ago}`,
-  since: (moment: HtmlFragment): HtmlFragment => html`Logged in ${moment}`,
-  end: (device: string, moment: HtmlFragment): HtmlFragment =>
-    html`Log out<span class="unseen"> ${device}, last seen ${moment}</span>`,
-  endOthers: 'Log out all others',
-  showMore: 'Show more',
-  showAll: (count: number): string => `Show all ${count}`,
-} as const

@@ -1,12 +1,12 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { type AccountDone, accountDone } from '../site/account-done.ts'
+import type { AccountDone } from '../site/account-done.ts'
 import { notice } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { texts } from '../site/texts.ts'
 import { backLink, sheet } from './account-page.ts'
 import type { ActivityView, SessionView } from './account-view.ts'
-import { activityItem, activityTexts, notMe } from './activity-section.ts'
-import { deviceRow, deviceTexts, endOthersForm } from './devices-section.ts'
+import { activityItem, notMe } from './activity-section.ts'
+import { deviceRow, endOthersForm } from './devices-section.ts'
 import { rowItem } from './rows.ts'
 
 export const DEVICES_PATH = '/auth/account/devices'
@@ -36,14 +36,14 @@ export interface ActivityPageView extends ListView {
 /** A list goes on in one direction: from the newest, where it can begin once more. */
 const pager = (path: string, { isLater, nextCursor }: ListView): HtmlFragment | undefined =>
   isLater || nextCursor !== undefined
-    ? html`<nav class="ways" aria-label="${listTexts.pages}">
+    ? html`<nav class="ways" aria-label="${t('account.paging.title')}">
 ${
   isLater &&
-  html`<a class="second small" href="${path}">${listTexts.newest}</a>
+  html`<a class="second small" href="${path}">${t('account.paging.newest')}</a>
 `
 }${
   nextCursor !== undefined &&
-  html`<a class="second small" rel="next" href="${path}?cursor=${encodeURIComponent(nextCursor.toWellFormed())}">${listTexts.older}</a>
+  html`<a class="second small" rel="next" href="${path}?cursor=${encodeURIComponent(nextCursor.toWellFormed())}">${t('account.paging.older')}</a>
 `
 }</nav>
 `
@@ -51,7 +51,7 @@ ${
 
 interface Listed {
   title: string
-  about: string
+  about?: string
   message?: HtmlFragment | undefined
   items: readonly HtmlFragment[]
   foot: HtmlFragment | undefined
@@ -65,16 +65,19 @@ const listPage = (layout: Layout, view: ListView, { title, about, message, items
     body: sheet(
       {
         ...view,
-        back: backLink('/auth/account', texts.account),
+        back: backLink('/auth/account', t('common.back_to_account')),
         body: html`<h1>${title}</h1>
-<p class="about">${about}</p>
-${message}<div class="panel">
+${
+  about &&
+  html`<p class="about">${about}</p>
+`
+}${message}<div class="panel">
 ${
   items.length > 0
     ? html`<ul class="rows">
 ${items}</ul>
 `
-    : html`<p class="foot">${activityTexts.none}</p>
+    : html`<p class="foot">${t('account.activity.none')}</p>
 `
 }${foot}</div>
 ${pages}`,
@@ -90,9 +93,9 @@ export const createDevicesPage =
     const listed = { ...view, returnTo: DEVICES_PATH }
     const hasOthers = view.isLater || view.sessions.some(({ current }) => !current)
     return listPage(layout, view, {
-      title: deviceTexts.title,
-      about: view.hasPassword ? deviceTexts.about : deviceTexts.aboutProviders,
-      message: notice(view.done && accountDone[view.done].text),
+      title: t('account.devices.title'),
+      about: t(view.hasPassword ? 'account.devices.about' : 'account.devices.about_without_password'),
+      message: notice(view.done && t(`account.done.${view.done}`)),
       items: view.sessions.map((session) => rowItem(deviceRow(session, listed))),
       foot: hasOthers
         ? html`<div class="foot">
@@ -109,18 +112,11 @@ export const createActivityPage =
   (layout: Layout) =>
   (view: ActivityPageView): string =>
     listPage(layout, view, {
-      title: activityTexts.title,
-      about: activityTexts.about,
-      items: view.activity.map((one) => activityItem(one, { ...view, appName: layout.appName })),
+      title: t('account.activity.title'),
+      items: view.activity.map((one) => activityItem(one, view.nowMs)),
       foot: html`<div class="foot">
 ${notMe(view.hasPassword, '/auth/account')}
 </div>
 `,
       pages: pager(ACTIVITY_PATH, view),
     })
-
-const listTexts = {
-  pages: 'Pages',
-  newest: 'Newest',
-  older: 'Older',
-} as const

@@ -1,11 +1,11 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { forgotLink } from '../site/forgot-link.ts'
 import { chosenPassword, csrfInput, field, ownerInput } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
-import { texts } from '../site/texts.ts'
 import type { AccountView, Focus } from './account-view.ts'
-import { confirmFirst, type AccountRow, rowTexts } from './rows.ts'
+import { confirmFirst, type AccountRow } from './rows.ts'
 
 /**
  * Tells whether the session is recent enough to do without a password; undefined if the user has a password to ask for.
@@ -19,7 +19,7 @@ export const hasPassword = (view: AccountView): boolean =>
 
 const currentPassword = ({ password }: AccountView, focus: Focus): HtmlFragment => html`${field({
   name: 'current_password',
-  label: texts.currentPassword,
+  label: t('field.current_password'),
   type: 'password',
   autocomplete: 'current-password',
   problem: password?.errors.current_password,
@@ -38,19 +38,20 @@ ${!isFirst && currentPassword(view, focus)}${chosenPassword({
   focused: focus === 'new_password',
   minLength: passwordMinLength,
 })}
-<p class="about">${isFirst ? passwordTexts.aboutFirst : passwordTexts.about}</p>
-<button class="second">${isFirst ? passwordTexts.saveFirst : passwordTexts.save}</button>
+<p class="about">${t(isFirst ? 'account.password.set_up_about' : 'account.password.change_about')}</p>
+<button class="second">${t('common.save')}</button>
 </form>`
 
 /** The row is undefined if the service accepts no passwords. */
 export const passwordRow = (view: AccountView, focus: Focus, layout: Layout): AccountRow | undefined => {
   if (!view.password) return undefined
-  const shown = { icon: icon('key'), title: texts.password }
+  const shown = { icon: icon('key'), title: t('field.password') }
   const isRecent = recentAuthenticationOf(view)
   const isFirst = isRecent !== undefined
   const id = isFirst ? 'set-password' : 'change-password'
-  const state = isFirst ? passwordTexts.notSet : passwordTexts.isSet
-  if (isRecent === false) return { ...shown, id, state, action: confirmFirst(id, passwordTexts.set) }
+  const state = t(isFirst ? 'account.password.not_set' : 'account.password.set')
+  if (isRecent === false)
+    return { ...shown, id, state, action: confirmFirst(id, t('account.row.set'), t('account.password.set_up')) }
   const form = passwordForm(view, focus, layout, isFirst)
   const { current_password: current, new_password: next } = view.password.errors
   return {
@@ -59,7 +60,7 @@ export const passwordRow = (view: AccountView, focus: Focus, layout: Layout): Ac
     state,
     action: {
       kind: 'opens',
-      label: isFirst ? passwordTexts.set : rowTexts.change,
+      label: t(isFirst ? 'account.row.set' : 'account.row.change'),
       isOpen: (current ?? next) !== undefined || view.at === id || view.at === 'change-password',
       body: isFirst
         ? form
@@ -68,13 +69,3 @@ ${forgotLink(layout, view.user)}`,
     },
   }
 }
-
-const passwordTexts = {
-  isSet: 'Set',
-  notSet: 'Not set',
-  set: 'Set',
-  about: 'Changing it logs you out on all other devices.',
-  aboutFirst: 'Then you can log in with your email, too. Setting it logs you out on all other devices.',
-  save: 'Save new password',
-  saveFirst: 'Save password',
-} as const

@@ -1,56 +1,57 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { chosenUsername, csrfInput, field } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
-import { nameField, nameTexts } from '../site/person-name.ts'
-import { texts } from '../site/texts.ts'
+import { nameField } from '../site/person-name.ts'
 import type { AccountView, Focus } from './account-view.ts'
-import { confirmFirst, type AccountRow, rowTexts, type Section } from './rows.ts'
+import { confirmFirst, type AccountRow, type Section } from './rows.ts'
 
 const emailForm = ({ csrfToken, newEmail }: AccountView, focus: Focus): HtmlFragment =>
   html`<form method="post" action="/auth/account/email" novalidate>
 ${csrfInput(csrfToken)}
 ${field({
   name: 'email',
-  label: profileTexts.newEmail,
+  label: t('account.email.new'),
   type: 'email',
   autocomplete: 'email',
   value: newEmail.value,
-  hint: profileTexts.newEmailHint,
+  hint: t('account.email.new_hint'),
   problem: newEmail.error,
   focused: focus === 'email',
 })}
-<button class="second">${profileTexts.changeEmail}</button>
+<button class="second">${t('sent.send_link')}</button>
 </form>`
 
 /**
  * Says whether the address is confirmed. While no mail is sent, nobody can confirm it, and the page says nothing of it.
  */
 const emailBadge = ({ isVerified, mailIsOn }: AccountView['email']): AccountRow['badge'] => {
-  if (isVerified) return { text: profileTexts.confirmed }
-  return mailIsOn ? { text: profileTexts.notConfirmed, isPlain: true } : undefined
+  if (isVerified) return { text: t('account.email.confirmed') }
+  return mailIsOn ? { text: t('account.email.not_confirmed'), isPlain: true } : undefined
 }
 
 const emailAction = (view: AccountView, focus: Focus): AccountRow['action'] => {
   const { mailIsOn, isRecentlyAuthenticated } = view.email
   const { error } = view.newEmail
   if (!mailIsOn) return undefined
-  if (!isRecentlyAuthenticated && !error) return confirmFirst('email-section', rowTexts.change)
+  if (!isRecentlyAuthenticated && !error)
+    return confirmFirst('email-section', t('account.row.change'), t('account.email.change_label'))
   const isOpen = error !== undefined || view.at === 'email-section'
-  return { kind: 'opens', label: rowTexts.change, body: emailForm(view, focus), isOpen }
+  return { kind: 'opens', label: t('account.row.change'), body: emailForm(view, focus), isOpen }
 }
 
-const emailRow = (view: AccountView, focus: Focus, { appName, support }: Layout): AccountRow => {
+const emailRow = (view: AccountView, focus: Focus, { support }: Layout): AccountRow => {
   const { user, email } = view
   return {
     id: 'email-section',
     icon: icon('mail'),
-    title: texts.email,
+    title: t('field.email'),
     badge: emailBadge(email),
     state: email.mailIsOn
       ? user.email
       : html`${user.email}<br>
-${support.text(profileTexts.withoutMail(appName))}`,
+${t.html('account.email.support', { support: support.sentence() })}`,
     action: emailAction(view, focus),
   }
 }
@@ -58,25 +59,24 @@ ${support.text(profileTexts.withoutMail(appName))}`,
 /** This button sends the message that confirms the address once more. */
 const confirmationRow = ({ csrfToken }: AccountView): AccountRow => ({
   icon: icon('clock'),
-  title: profileTexts.confirmEmail,
-  state: profileTexts.confirmEmailAbout,
+  title: t('account.email.confirm'),
+  state: t('account.email.confirm_about'),
   action: {
     kind: 'sends',
     form: html`<form method="post" action="/auth/account/email/verify">
-${csrfInput(csrfToken)}<button class="second small" aria-label="${rowTexts.nameOf(profileTexts.sendAgain, profileTexts.confirmEmail)}">${profileTexts.sendAgain}</button>
+${csrfInput(csrfToken)}<button class="second small">${t('account.email.resend')}</button>
 </form>`,
   },
 })
 
 const requestedRow = ({ csrfToken }: AccountView, requested: string): AccountRow => ({
   icon: icon('clock'),
-  title: profileTexts.requested,
-  state: html`<b>${requested}</b><br>
-${profileTexts.requestedAbout}`,
+  title: t('account.email.new'),
+  state: t.html('account.email.waiting', { email: html`<b>${requested}</b>` }),
   action: {
     kind: 'sends',
     form: html`<form method="post" action="/auth/account/email">
-${csrfInput(csrfToken)}<button class="second small" name="cancel" value="1" aria-label="${rowTexts.nameOf(profileTexts.cancel, profileTexts.requested)}">${profileTexts.cancel}</button>
+${csrfInput(csrfToken)}<button class="second small" name="cancel" value="1">${t('account.email.cancel')}</button>
 </form>`,
   },
 })
@@ -85,21 +85,21 @@ const usernameRow = ({ csrfToken, username, user, at }: AccountView, focus: Focu
   username && {
     id: 'username-section',
     icon: icon('person'),
-    title: texts.username,
+    title: t('field.username'),
     state: user.username,
     action: {
       kind: 'opens',
-      label: rowTexts.change,
+      label: t('account.row.change'),
       isOpen: username.error !== undefined || at === 'username-section',
       body: html`<form method="post" action="/auth/account/username" novalidate>
 ${csrfInput(csrfToken)}
 ${chosenUsername({
   value: username.value,
-  hint: texts.usernameRule,
+  hint: t('field.username.hint'),
   problem: username.error,
   focused: focus === 'username',
 })}
-<button class="second">${profileTexts.changeUsername}</button>
+<button class="second">${t('common.save')}</button>
 </form>`,
     },
   }
@@ -108,16 +108,16 @@ const nameRow = ({ csrfToken, name, user, at }: AccountView, focus: Focus): Acco
   name && {
     id: 'name-section',
     icon: icon('person'),
-    title: nameTexts.label,
-    state: user.name ?? (name.isRequired ? nameTexts.missing : nameTexts.about),
+    title: t('field.name'),
+    state: user.name ?? t(name.isRequired ? 'account.name.needed' : 'account.name.none'),
     action: {
       kind: 'opens',
-      label: rowTexts.change,
+      label: t('account.row.change'),
       isOpen: name.problem !== undefined || at === 'name-section',
       body: html`<form method="post" action="/auth/account/name" novalidate>
 ${csrfInput(csrfToken)}
 ${nameField(name, focus === 'name')}
-<button class="second">${nameTexts.button}</button>
+<button class="second">${t('common.save')}</button>
 </form>`,
     },
   }
@@ -133,29 +133,7 @@ export const profileSection = (view: AccountView, focus: Focus, layout: Layout):
   ]
   return {
     id: 'profile',
-    title: profileTexts.title,
+    title: t('account.profile.title'),
     rows: rows.filter((row) => row !== undefined && row !== false),
   }
 }
-
-const profileTexts = {
-  title: 'Profile',
-  confirmed: 'Confirmed',
-  notConfirmed: 'Not confirmed',
-
-  newEmail: 'New email address',
-  newEmailHint: 'We send a link there. Your address changes once you open it.',
-  changeEmail: 'Change email address',
-  /** This is shown while no mail is sent. */
-  withoutMail: (appName: string): string => `To change your email address, ask whoever runs ${appName}.`,
-
-  confirmEmail: 'Confirm your email address',
-  confirmEmailAbout: 'Open the link in our message.',
-  sendAgain: 'Send again',
-
-  requested: 'Your new email address',
-  requestedAbout: 'We sent a link there. Nothing changes until you open it.',
-  cancel: 'Cancel',
-
-  changeUsername: 'Save username',
-} as const

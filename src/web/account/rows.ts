@@ -1,12 +1,13 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, type HtmlValue, html } from '../../lib/html.ts'
 import type { RowId, SectionId } from '../site/account-done.ts'
-import { texts } from '../site/texts.ts'
 
 /** This is what the one button of a row does. */
 type RowAction =
   /** The row opens, and this is shown below. It works without scripts, and the browser opens it for an address too. */
   | { kind: 'opens'; label: string; body: HtmlFragment; isOpen?: boolean | undefined; isDanger?: boolean }
-  | { kind: 'leads'; label: string; href: string }
+  /** `name` says what `label` leads to, since several rows have the same button. It begins with the same word. */
+  | { kind: 'leads'; label: string; name?: string; href: string }
   /** The form has the button alone. */
   | { kind: 'sends'; form: HtmlFragment }
 
@@ -44,9 +45,10 @@ export interface Section {
 }
 
 /** The button leads to re-authentication, and from there back to the row, which is open then. */
-export const confirmFirst = (id: RowId, label: string): AccountRow['action'] => ({
+export const confirmFirst = (id: RowId, label: string, name: string): AccountRow['action'] => ({
   kind: 'leads',
   label,
+  name,
   href: `/auth/account/confirm?return_to=${encodeURIComponent(`/auth/account#${id}`)}`,
 })
 
@@ -59,7 +61,7 @@ const facts = ({ icon, title, badge: shown, state }: AccountRow): HtmlFragment =
 
 const opening = (row: AccountRow, action: Extract<RowAction, { kind: 'opens' }>): HtmlFragment =>
   html`<li><details${Boolean(action.isOpen) && html` open`}>
-<summary class="row">${facts(row)}<span class="second small${action.isDanger === true && ' danger'}"><span>${action.label}</span><span>${rowTexts.close}</span></span></summary>
+<summary class="row">${facts(row)}<span class="second small${action.isDanger === true && ' danger'}"><span>${action.label}</span><span>${t('account.row.close')}</span></span></summary>
 <div class="more"${row.id && html` id="${row.id}"`}>
 ${action.body}
 </div>
@@ -69,8 +71,8 @@ ${action.body}
 const buttonOf = (row: AccountRow): HtmlFragment | undefined => {
   if (row.action?.kind === 'sends') return row.action.form
   if (row.action?.kind !== 'leads') return undefined
-  const { href, label } = row.action
-  return html`<a class="second small" href="${href}" aria-label="${rowTexts.nameOf(label, row.title)}">${label}</a>`
+  const { href, label, name } = row.action
+  return html`<a class="second small" href="${href}"${name !== undefined && html` aria-label="${name}"`}>${label}</a>`
 }
 
 export const rowItem = (row: AccountRow): HtmlFragment =>
@@ -98,16 +100,9 @@ ${rows.map(rowItem)}${items}</ul>
 
 /** Makes the links to the sections: a column on wide screens, and a strip on phones. */
 export const contents = (sections: readonly Section[]): HtmlFragment =>
-  html`<nav class="sections" aria-label="${texts.onThisPage}">
+  html`<nav class="sections" aria-label="${t('account.on_this_page')}">
 ${sections.map(
   ({ id, title }) => html`<a href="#${id}">${title}</a>
 `,
 )}</nav>
 `
-
-export const rowTexts = {
-  change: 'Change',
-  close: 'Close',
-  /** Screen readers and lists of buttons name the row, since several rows have the same button. */
-  nameOf: (label: string, title: string): string => `${label}: ${title}`,
-} as const

@@ -1,12 +1,11 @@
+import { anyOfText } from '../../languages/formats.ts'
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
 import { type PasskeyView, passkeyButton, passkeyIcon } from '../site/passkey-button.ts'
-import { passkeyTexts } from '../site/passkey-texts.ts'
-import { anyOf } from '../site/provider-texts.ts'
 import { intentInput, type LinkedView, providerButtons, providerIcon } from '../site/providers.ts'
-import { texts } from '../site/texts.ts'
 import { agoOf, dayOf } from '../site/time-text.ts'
 import type { AccountView, Focus, PasskeysView } from './account-view.ts'
 import { passwordRow } from './password-row.ts'
@@ -22,76 +21,87 @@ ${csrfInput(csrfToken)}<input type="hidden" name="passkey_id" value="${id}">
 ${field({
   id: `name-${id}`,
   name: 'name',
-  label: passkeyTexts.name,
+  label: t('passkeys.name'),
   type: 'text',
   autocomplete: 'off',
   value: refused?.name ?? name,
   problem: refused?.problem,
   focused: Boolean(refused?.problem),
 })}
-<button class="second">${passkeyTexts.saveName}</button>
+<button class="second">${t('common.save')}</button>
 </form>`
 }
 
 const removeForm = ({ id, name }: PasskeyView, csrfToken: string): HtmlFragment =>
   html`<form method="post" action="${PASSKEYS}">
 ${csrfInput(csrfToken)}<input type="hidden" name="passkey_id" value="${id}">
-<button class="second danger" name="remove" value="1" aria-label="${passkeyTexts.removeOf(name)}">${passkeyTexts.remove}</button>
+<button class="second danger" name="remove" value="1" aria-label="${t('passkeys.remove_label', { name })}">${t('passkeys.remove')}</button>
 </form>`
 
 const passkeyForms = (passkey: PasskeyView, view: AccountView): HtmlFragment =>
-  html`<p class="about">${signingInTexts.added(dayOf(passkey.addedAtMs))}</p>
+  html`<p class="about">${t.html('passkeys.added', { date: dayOf(passkey.addedAtMs) })}</p>
 ${nameForm(passkey, view)}
-${passkey.removable ? removeForm(passkey, view.csrfToken) : html`<p class="about">${texts.onlyWayIn}</p>`}`
+${passkey.removable && removeForm(passkey, view.csrfToken)}`
+
+/** The last way in cannot be removed, and its state says so. */
+const withOnlyWay = (state: HtmlFragment, removable: boolean): HtmlFragment =>
+  removable ? state : html`${state} · ${t('account.login.only_way')}`
+
+const passkeyState = ({ lastUsedAtMs, isSynced, removable }: PasskeyView, nowMs: number): HtmlFragment => {
+  const used =
+    lastUsedAtMs === undefined
+      ? t('passkeys.never_used')
+      : t.html('passkeys.last_used', { when: agoOf(lastUsedAtMs, nowMs) })
+  return withOnlyWay(html`${used} · ${t(isSynced ? 'passkeys.synced' : 'passkeys.bound')}`, removable)
+}
 
 const passkeyRow = (passkey: PasskeyView, view: AccountView, isRecentlyAuthenticated: boolean): AccountRow => {
-  const { id, name, lastUsedAtMs, isSynced } = passkey
-  const used =
-    lastUsedAtMs === undefined ? signingInTexts.neverUsed : signingInTexts.lastUsed(agoOf(lastUsedAtMs, view.nowMs))
+  const { id, name } = passkey
   return {
     icon: passkeyIcon,
     title: name,
-    badge: { text: passkeyTexts.passkey, isPlain: true },
-    state: html`${used} · ${isSynced ? passkeyTexts.synced : passkeyTexts.bound}`,
+    badge: { text: t('passkeys.passkey'), isPlain: true },
+    state: passkeyState(passkey, view.nowMs),
     action: isRecentlyAuthenticated
       ? {
           kind: 'opens',
-          label: signingInTexts.edit,
+          label: t('account.row.edit'),
           body: passkeyForms(passkey, view),
           isOpen: view.refusedPasskeyName?.id === id,
         }
-      : confirmFirst('ways-in', signingInTexts.edit),
+      : confirmFirst('ways-in', t('account.row.edit'), t('account.passkeys.edit_label', { name })),
   }
 }
 
-const disconnectForm = ({ id, label, email }: LinkedView, csrfToken: string): HtmlFragment =>
+const disconnectLabel = ({ label: provider, email }: LinkedView): string =>
+  email
+    ? t('account.provider.disconnect_label_email', { provider, email })
+    : t('account.provider.disconnect_label', { provider })
+
+const disconnectForm = (linked: LinkedView, csrfToken: string): HtmlFragment =>
   html`<form method="post" action="/auth/account/identities">
-${csrfInput(csrfToken)}<button class="second small" name="identity_id" value="${id}" aria-label="${texts.disconnectOf(label, email)}">${texts.disconnect}</button>
+${csrfInput(csrfToken)}<button class="second small" name="identity_id" value="${linked.id}" aria-label="${disconnectLabel(linked)}">${t('account.provider.disconnect')}</button>
 </form>`
 
 const linkedRow = (linked: LinkedView, csrfToken: string, isRecentlyAuthenticated: boolean): AccountRow => {
   const { label, iconUrl, email, linkedAtMs, removable } = linked
-  const since = signingInTexts.connected(dayOf(linkedAtMs))
+  const since = t.html('account.provider.connected', { date: dayOf(linkedAtMs) })
   const form = disconnectForm(linked, csrfToken)
   const action: AccountRow['action'] = isRecentlyAuthenticated
     ? { kind: 'sends', form }
-    : confirmFirst('ways-in', texts.disconnect)
+    : confirmFirst('ways-in', t('account.provider.disconnect'), disconnectLabel(linked))
   return {
     icon: providerIcon(label, iconUrl),
     title: label,
-    state: html`${email && html`${email} · `}${since}${
-      !removable &&
-      html`<br>
-${texts.onlyWayIn}`
-    }`,
+    state: withOnlyWay(html`${email && html`${email} · `}${since}`, removable),
     action: removable ? action : undefined,
   }
 }
 
 const explanation = (isOpen: boolean): HtmlFragment =>
   html`<details${isOpen && html` open`}>
-<summary class="quiet">${passkeyTexts.whatOpen}</summary>
-<p class="about">${passkeyTexts.what.join(' ')}</p>
+<summary class="quiet">${t('passkeys.what')}</summary>
+<p class="about">${t('passkeys.explanation')}</p>
 </details>
 `
 
@@ -99,27 +109,35 @@ const passkeyPart = (csrfToken: string, { list }: PasskeysView): HtmlFragment =>
   html`${explanation(list.length === 0)}${passkeyButton({ kind: 'add', csrfToken })}
 `
 
+const addTitle = (hasPasskeys: boolean, labels: readonly string[]): string => {
+  if (labels.length === 0) return t('passkeys.add')
+  return t(hasPasskeys ? 'account.login.add' : 'account.login.connect', { providers: anyOfText(labels) })
+}
+
 /** This row adds a passkey, or connects a provider. */
 const addRow = ({ csrfToken, passkeys, signIn, at }: AccountView): AccountRow | undefined => {
   const providers = signIn?.linkable ?? []
   if (!passkeys && providers.length === 0) return undefined
-  const labels = providers.map(({ label }) => label)
-  const id = passkeys ? 'passkeys' : 'connect'
+  const hasPasskeys = passkeys !== undefined
+  const labels = providers.map((one) => one.label)
+  const title = addTitle(hasPasskeys, labels)
+  const label = t(hasPasskeys ? 'account.row.add' : 'account.row.connect')
+  const id = hasPasskeys ? 'passkeys' : 'connect'
   const hiddenInputs = intentInput('link')
   const isRecentlyAuthenticated = (passkeys ?? signIn)?.isRecentlyAuthenticated === true
   return {
     id,
     icon: icon('plus'),
-    title: signingInTexts.addTitle,
-    state: signingInTexts.addAbout(passkeys !== undefined, labels),
+    title,
+    state: hasPasskeys ? t('passkeys.about') : undefined,
     action: isRecentlyAuthenticated
       ? {
           kind: 'opens',
-          label: signingInTexts.add,
+          label,
           isOpen: at === id,
-          body: html`${passkeys && passkeyPart(csrfToken, passkeys)}${providerButtons({ csrfToken, providers, hiddenInputs, words: texts.connect })}`,
+          body: html`${passkeys && passkeyPart(csrfToken, passkeys)}${providerButtons({ csrfToken, providers, hiddenInputs, words: (provider) => t('account.provider.connect', { provider }) })}`,
         }
-      : confirmFirst(id, signingInTexts.add),
+      : confirmFirst(id, label, title),
   }
 }
 
@@ -138,24 +156,9 @@ export const signingInSection = (view: AccountView, focus: Focus, layout: Layout
   ]
   return {
     id: 'signing-in',
-    title: signingInTexts.title,
+    title: t('account.login.title'),
     formerId: 'ways-in',
     rows: rows.filter((row) => row !== undefined),
     data: accepted && html` data-passkeys="${JSON.stringify(accepted)}"`,
   }
 }
-
-const signingInTexts = {
-  title: 'Signing in',
-  edit: 'Edit',
-  added: (day: HtmlFragment): HtmlFragment => html`Added ${day}`,
-  lastUsed: (ago: HtmlFragment): HtmlFragment => html`Last used ${ago}`,
-  neverUsed: 'Not used yet',
-  connected: (day: HtmlFragment): HtmlFragment => html`Connected ${day}`,
-  add: 'Add',
-  addTitle: 'Add a way to log in',
-  addAbout(passkeys: boolean, labels: readonly string[]): string {
-    if (labels.length === 0) return 'A passkey: your fingerprint, your face or a PIN'
-    return passkeys ? `A passkey, ${anyOf(labels)}` : anyOf(labels)
-  },
-} as const

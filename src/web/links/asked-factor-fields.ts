@@ -1,15 +1,15 @@
+import { t } from '../../languages/texts.ts'
 import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { bold } from '../site/bold.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
-import { csrfInput } from '../site/form.ts'
+import { csrfInput, fieldProblemText } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import type { IconName } from '../site/icon.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
-import { passkeyTexts } from '../site/passkey-texts.ts'
 import { type EntryLink, entryButtons, entryInputs, orLine, providerSubmits } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
-import { texts } from '../site/texts.ts'
 
 /** These are the errors in the form of a link. */
 export type LinkFormErrors = CodeErrors & { password?: FieldProblem | undefined }
@@ -46,7 +46,7 @@ const askedCode = (factor: AskedFactorView, { errors }: AskingForm): HtmlFragmen
 const passkeyProblem = ({ errors }: AskingForm): HtmlFragment | undefined => {
   const problem = codeProblemOf(errors)
   return typeof problem === 'string'
-    ? html`<p class="problem" role="alert" id="passkey-problem" tabindex="-1"${!errors.password && html` autofocus`}>${texts.fieldProblems[problem]}</p>`
+    ? html`<p class="problem" role="alert" id="passkey-problem" tabindex="-1"${!errors.password && html` autofocus`}>${fieldProblemText(problem)}</p>`
     : undefined
 }
 
@@ -67,14 +67,27 @@ export const formEnd = (layout: Layout, form: AskingForm, buttons: HtmlFragment 
       hasOthers,
       isMain: !hasOthers,
       before: hasOthers && orLine(),
-      ...(!hasOthers && { label: askedFactorTexts.saveByPasskey }),
+      ...(!hasOthers && { label: t('link.factor.passkey') }),
     })
-  return html`<p class="about">${askedFactorTexts.about}</p>
+  return html`<p class="about">${t('link.factor.about')}</p>
 ${hasOthers ? askedCode(factor, form) : passkeyProblem(form)}
 ${hasOthers && buttons}
 ${passkey}
-<p class="hint">${layout.support.text(askedFactorTexts.lost(layout.appName))}</p>`
+<p class="hint">${t.html('link.factor.lost', { support: layout.support.sentence() })}</p>`
 }
+
+/**
+ * If users have no passwords and the account asks for a passkey, the link does nothing: the user logs in with it. Says
+ * what to do then, in place of all that the link would do.
+ */
+export const passkeyAlone = (
+  { factor, providers, email }: Pick<EntryForm, 'factor' | 'providers'> & { email: string },
+  purpose: 'reset' | 'undo',
+): HtmlFragment | undefined =>
+  providers === undefined || !factor || takesCode(factor)
+    ? undefined
+    : html`<p>${t.html(`${purpose}.by_passkey`, { email: bold(email) })}</p>
+<a class="first" href="/auth/login">${t('login.title')}</a>`
 
 type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }
 
@@ -86,16 +99,12 @@ export const entryForm = (layout: Layout, form: EntryForm, entry: EntryLink) => 
   const { csrfToken, factor, providers = [] } = form
   const passkey = layout.passkeys && passkeyEntry(form, entry, providers.length > 0)
   if (!factor) return html`${passkey}${entryButtons(form, entry)}`
-  if (!takesCode(factor)) {
-    return html`<p>${askedFactorTexts.passkeyAlone}</p>
-<a class="first" href="/auth/login">${texts.logIn}</a>`
-  }
   return html`<form method="post" action="${entry.purpose === 'undo' ? '/auth/email/undo' : '/auth/password/reset'}" novalidate>
 ${csrfInput(csrfToken)}${entryInputs(entry)}
-<p class="about">${askedFactorTexts.about}</p>
+<p class="about">${t('link.factor.about')}</p>
 ${askedCode(factor, form)}
 ${passkey}${providerSubmits(providers)}
-<p class="hint">${layout.support.text(askedFactorTexts.lost(layout.appName))}</p>
+<p class="hint">${t.html('link.factor.lost', { support: layout.support.sentence() })}</p>
 </form>`
 }
 
@@ -108,16 +117,8 @@ const passkeyEntry = (
   html`${passkeyButton({
     kind: 'add',
     csrfToken,
-    label: passkeyTexts.addAndLogIn,
+    label: t('passkeys.add_and_log_in'),
     link,
     isMain: true,
     hasOthers,
   })}${hasOthers && orLine()}`
-
-const askedFactorTexts = {
-  about: 'Your mail alone does not get into this account, so we ask for more:',
-  saveByPasskey: 'Use a passkey, and save',
-  /** This is shown if users have no passwords, and the account has no recovery codes. */
-  passkeyAlone: 'Your account has a passkey: log in with it. Then choose on your account page what else gets you in.',
-  lost: (appName: string): string => `Lost all of that? Ask whoever runs ${appName}.`,
-} as const

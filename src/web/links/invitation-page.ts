@@ -1,13 +1,14 @@
+import { type TextKey, t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { bold } from '../site/bold.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
+import { leavesLine } from '../site/consequences.ts'
 import { chosenPassword, chosenUsername, csrfInput, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
-import { passkeyTexts } from '../site/passkey-texts.ts'
 import { type NameView, nameField } from '../site/person-name.ts'
-import { entryInputs, orLine, providerButtons } from '../site/providers.ts'
+import { continueWith, entryInputs, orLine, providerButtons } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
-import { texts } from '../site/texts.ts'
 
 export interface InvitationView extends FormView {
   token: string
@@ -31,7 +32,7 @@ export interface InvitationView extends FormView {
 const usernameField = (username: string, { errors }: InvitationView): HtmlFragment => html`
 ${chosenUsername({
   value: username,
-  hint: invitationTexts.usernameHint,
+  hint: t('field.username.hint_invited'),
   problem: errors.username,
   focused: !errors.password && !errors.name && Boolean(errors.username),
 })}`
@@ -43,7 +44,7 @@ const passwordForm = (view: InvitationView, { passwordMinLength }: Layout): Html
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${ownerInput(email)}
 ${chosenPassword({
-  label: texts.password,
+  label: t('field.password'),
   problem: errors.password,
   focused: Boolean(errors.password),
   minLength: passwordMinLength,
@@ -52,7 +53,7 @@ ${chosenPassword({
   html`
 ${nameField({ ...name, problem: errors.name }, !errors.password && Boolean(errors.name))}`
 }${username !== undefined && usernameField(username, view)}
-<button class="first">${invitationTexts.button}</button>
+<button class="first">${t('common.save_and_log_in')}</button>
 </form>
 `
 }
@@ -62,26 +63,21 @@ const providerForms = (
   { passkeys }: Layout,
 ): HtmlFragment | undefined => {
   const hiddenInputs = entryInputs({ purpose: 'invite', token })
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith })
   // The line stands above the first of the other ways.
   return buttons && html`${byPassword !== passkeys && orLine()}${buttons}`
 }
 
-/** The sentence begins "To log in from now on, choose a password, add a passkey or continue with a provider ...". */
-const waysIn = ({ byPassword, providers }: InvitationView, { passkeys }: Layout): string => {
-  const { from, password, passkey, provider, or } = invitationTexts
-  const ways = [byPassword && password, passkeys && passkey, providers.length > 0 && provider].filter(
-    (way) => way !== false,
-  )
-  const last = ways.pop() ?? ''
-  return `${from} ${ways.length > 0 ? `${ways.join(', ')}${or}` : ''}${last}.`
+const aboutOf = ({ byPassword, providers }: InvitationView, { passkeys }: Layout): TextKey => {
+  if (providers.length > 0) return 'invite.about_providers'
+  return byPassword && !passkeys ? 'invite.about_password' : 'invite.about'
 }
 
 const passkeyWay = ({ csrfToken, token, byPassword, providers }: InvitationView): HtmlFragment =>
   html`${byPassword && orLine()}${passkeyButton({
     kind: 'add',
     csrfToken,
-    label: passkeyTexts.addAndLogIn,
+    label: t('passkeys.add_and_log_in'),
     link: { purpose: 'invite', token },
     isMain: !byPassword,
     hasOthers: byPassword || providers.length > 0,
@@ -94,29 +90,14 @@ export const createInvitationPage =
     const { email, otherEmail, byPassword, problem, errors } = view
     const wrongField = errors.password ?? errors.name ?? errors.username
     return layout.panel({
-      title: invitationTexts.title(layout.appName),
+      title: t('invite.title', { app: layout.appName }),
       wrong: Boolean(problem ?? wrongField),
       problem,
       focusesProblem: !wrongField,
       passkeys: layout.passkeys,
-      below: html`${invitationTexts.notYours}`,
-      body: html`<p>${invitationTexts.invited(layout.appName)} <b>${email}</b>. ${waysIn(view, layout)}</p>
-${otherEmail !== undefined && html`<p>${invitationTexts.leaves} <b>${otherEmail}</b>.</p>`}
+      below: html`${t('invite.not_yours')}`,
+      body: html`<p>${t.html(aboutOf(view, layout), { email: bold(email) })}</p>
+${leavesLine(otherEmail)}
 ${byPassword && passwordForm(view, layout)}${layout.passkeys && passkeyWay(view)}${providerForms(view, layout)}`,
     })
   }
-
-const invitationTexts = {
-  title: (appName: string): string => `Join ${appName}`,
-  invited: (appName: string): string => `You are invited to ${appName}. The email address of your account is`,
-  /** This comes before the ways; `or` comes before the last one. */
-  from: 'To log in from now on,',
-  password: 'choose a password',
-  passkey: 'add a passkey',
-  provider: 'continue with a provider that knows this address',
-  or: ' or ',
-  leaves: 'You are logged in here with another account, which this logs out:',
-  usernameHint: '3 to 30 letters, digits, _ or -. You can change it later.',
-  button: 'Save and log in',
-  notYours: 'Not your address? Then close this page: nothing happens.',
-} as const

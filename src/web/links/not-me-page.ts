@@ -1,7 +1,10 @@
+import { type TextKey, t } from '../../languages/texts.ts'
 import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { bold } from '../site/bold.ts'
 import type { NOT_ME_PURPOSES } from '../../links/link.ts'
 import type { FormView } from '../../http/form-view.ts'
+import { consequences, leavesLine } from '../site/consequences.ts'
 import { chosenPassword, csrfInput, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { type LinkFormErrors, formEnd, signOf, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
@@ -22,9 +25,23 @@ export interface NotMeView extends FormView {
   errors: LinkFormErrors
 }
 
+interface Words {
+  /** This says what the user was told of. */
+  happened: TextKey
+  /** This says what the button removes. */
+  removes?: TextKey
+}
+
+const WORDS: Record<NotMeView['purpose'], Words> = {
+  not_me: { happened: 'not_me.provider', removes: 'not_me.removes_provider' },
+  not_my_browser: { happened: 'not_me.device' },
+  not_my_passkey: { happened: 'not_me.passkey', removes: 'not_me.removes_passkey' },
+  not_my_second_factor: { happened: 'not_me.app', removes: 'not_me.removes_app' },
+}
+
 const nextStep = ({ passwords }: Layout, { setsPassword }: NotMeView): string => {
-  if (setsPassword) return notMeTexts.setsPassword
-  return passwords ? notMeTexts.asksPassword : notMeTexts.asksProvider
+  if (setsPassword) return t('link.ends_password')
+  return t(passwords ? 'not_me.next_password' : 'not_me.next_ways')
 }
 
 const passwordField = ({ passwordMinLength }: Layout, { email, errors }: NotMeView): HtmlFragment =>
@@ -36,60 +53,24 @@ export const createNotMePage =
   (layout: Layout) =>
   (view: NotMeView): string => {
     const { csrfToken, token, email, purpose, provider, setsPassword, otherEmail, problem } = view
-    const removes = notMeTexts.removes[purpose]
-    const button = setsPassword ? notMeTexts.buttonWithPassword : notMeTexts.button
+    const { happened, removes } = WORDS[purpose]
+    const button = t(setsPassword ? 'not_me.button_password' : 'not_me.button')
     return layout.panel({
-      title: notMeTexts.title,
+      title: t('common.was_this_you'),
       sign: signOf(view, setsPassword),
       wrong: Boolean(problem ?? wrongFieldOf(view)),
       problem,
       focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, { ...view, providers: undefined }),
-      body: html`<p>${notMeTexts.account} <b>${email}</b></p>
-<p>${notMeTexts.happened[purpose](provider)}</p>
-<p>${notMeTexts.about}</p>
-<ul class="ends">
-${removes && html`<li>${removes(provider)}</li>`}
-<li>${notMeTexts.endsSessions}</li>
-<li>${nextStep(layout, view)}</li>
-</ul>
-${otherEmail !== undefined && html`<p>${notMeTexts.leaves} <b>${otherEmail}</b>.</p>`}
+      body: html`<p>${t.html(happened, { provider: bold(provider), email: bold(email) })}</p>
+<p>${t('not_me.about')}</p>
+${consequences([removes && t(removes, { provider }), t('reclaim.ends_devices'), nextStep(layout, view)])}
+${leavesLine(otherEmail)}
 <form method="post" action="/auth/account/not-me" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${setsPassword && passwordField(layout, view)}
 ${formEnd(layout, view, html`<button class="first">${button}</button>`)}
 </form>
-<p class="hint">${notMeTexts.otherwise}</p>`,
+<p class="hint">${t('not_me.otherwise')}</p>`,
     })
   }
-
-const notMeTexts = {
-  title: 'Was this not you?',
-  account: 'This is about the account',
-  /** These texts say what the user was told of, by the purpose of the link. */
-  happened: {
-    not_me: (provider: string): string => `${provider} was connected to it, and can log in to it since then.`,
-    not_my_browser: (): string => 'Someone logged in to it in a browser where nobody had logged in to it before.',
-    not_my_passkey: (): string => 'A passkey was added to it, and logs in to it since then.',
-    not_my_second_factor: (): string => 'An authenticator app was set up for it, and logging in takes its codes.',
-  },
-  about: 'If it was not you, we make your account safe now:',
-  /** These texts say what the button removes. */
-  removes: {
-    not_me: (provider: string): string => `${provider} is disconnected.`,
-    not_my_browser: undefined,
-    not_my_passkey: (): string => 'That passkey is removed, and so are recovery codes that were made since.',
-    not_my_second_factor: (): string =>
-      'The authenticator app is removed, and so are recovery codes that were made since.',
-  },
-  endsSessions: 'Every device is logged out.',
-  setsPassword: 'Your new password replaces the old one, which someone else may know.',
-  leaves: 'You are logged in here with another account, which this logs out:',
-  /** This is shown if the account has no password. */
-  asksPassword: 'You choose a new password on the next page.',
-  /** This is shown if users have no passwords. */
-  asksProvider: 'You choose what you log in with on the next page.',
-  button: 'This wasn’t me',
-  buttonWithPassword: 'This wasn’t me: save and log in',
-  otherwise: 'If it was you, close this page. Nothing changes.',
-} as const

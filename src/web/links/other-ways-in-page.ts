@@ -1,11 +1,10 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { resetTextsOf } from '../site/forgot-link.ts'
+import { bold } from '../site/bold.ts'
 import { csrfInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { type PasskeyView, passkeyIcon } from '../site/passkey-button.ts'
-import { passkeyTexts } from '../site/passkey-texts.ts'
 import { type LinkedView, accountLinks, providerIcon } from '../site/providers.ts'
-import { texts } from '../site/texts.ts'
 import { dayOf } from '../site/time-text.ts'
 
 /** These are the other ways into an account whose password was just reset. */
@@ -17,17 +16,22 @@ export interface OtherWaysInView {
   passkeys: readonly Pick<PasskeyView, 'id' | 'name' | 'addedAtMs' | 'removable'>[]
 }
 
+const disconnectLabel = (provider: string, email: string | undefined): string =>
+  email
+    ? t('account.provider.disconnect_label_email', { provider, email })
+    : t('account.provider.disconnect_label', { provider })
+
 const row = ({ id, label, iconUrl, email, linkedAtMs }: LinkedView): HtmlFragment =>
   html`<li>${providerIcon(label, iconUrl)}
 <div>
-<p><b>${label}</b></p>
+<p>${bold(label)}</p>
 <p class="about">${
     email &&
     html`${email}<br>
 `
-  }${texts.connectedSince} ${dayOf(linkedAtMs)}</p>
+  }${t.html('account.provider.connected', { date: dayOf(linkedAtMs) })}</p>
 </div>
-<button class="second small" name="identity_id" value="${id}" aria-label="${texts.disconnectOf(label, email)}">${texts.disconnect}</button>
+<button class="second small" name="identity_id" value="${id}" aria-label="${disconnectLabel(label, email)}">${t('account.provider.disconnect')}</button>
 </li>
 `
 
@@ -36,18 +40,19 @@ type ShownPasskey = OtherWaysInView['passkeys'][number]
 const passkeyRow = ({ id, name, addedAtMs, removable }: ShownPasskey, hiddenInputs: HtmlFragment): HtmlFragment =>
   html`<li>${passkeyIcon}
 <div>
-<p>${passkeyTexts.passkey} <b>${name}</b></p>
-<p class="about">${passkeyTexts.added} ${dayOf(addedAtMs)}${
-    !removable &&
-    html`<br>
-${passkeyTexts.onlyWayIn}`
-  }</p>
+<p>${bold(name)}</p>
+<p class="about">${t('passkeys.passkey')}<br>
+${t.html('passkeys.added', { date: dayOf(addedAtMs) })}${
+  !removable &&
+  html`<br>
+${t('account.login.only_way')}`
+}</p>
 </div>
 ${
   removable &&
   html`<form method="post" action="/auth/account/passkeys">
 ${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
-<button class="second small" name="remove" value="1" aria-label="${passkeyTexts.removeOf(name)}">${passkeyTexts.remove}</button>
+<button class="second small" name="remove" value="1" aria-label="${t('passkeys.remove_label', { name })}">${t('passkeys.remove')}</button>
 </form>
 `
 }</li>
@@ -58,14 +63,14 @@ ${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
  * had the old password may have connected one.
  */
 export const createOtherWaysInPage = (layout: Layout) => {
-  const words = resetTextsOf(layout)
+  const about = t(layout.passwords ? 'ways.about' : 'ways.about_without_passwords')
   return ({ csrfToken, returnTo, linked, passkeys }: OtherWaysInView): string => {
     const own = `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo.toWellFormed())}`
     const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(own)}`
     return layout.panel({
-      title: words.waysIn,
+      title: t('ways.title'),
       below: accountLinks(),
-      body: html`<p>${words.waysInAbout}</p>
+      body: html`<p>${about}</p>
 ${
   linked.length > 0 &&
   html`<form method="post" action="/auth/account/identities">
@@ -79,7 +84,7 @@ ${linked.map(row)}</ul>
   html`<ul class="entries">
 ${passkeys.map((passkey) => passkeyRow(passkey, hiddenInputs))}</ul>
 `
-}<a class="first" href="${returnTo}">${words.goOn}</a>`,
+}<a class="first" href="${returnTo}">${t('ways.continue')}</a>`,
     })
   }
 }

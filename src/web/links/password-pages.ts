@@ -1,13 +1,22 @@
+import { t } from '../../languages/texts.ts'
 import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { resetTextsOf } from '../site/forgot-link.ts'
+import { bold } from '../site/bold.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
+import { leavesLine } from '../site/consequences.ts'
 import { chosenPassword, csrfInput, field, ownerInput, returnToInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { entryHref } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
-import { texts } from '../site/texts.ts'
-import { type LinkFormErrors, entryForm, formEnd, signOf, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
+import {
+  type LinkFormErrors,
+  entryForm,
+  formEnd,
+  passkeyAlone,
+  signOf,
+  usesPasskeys,
+  wrongFieldOf,
+} from './asked-factor-fields.ts'
 
 export interface ForgotPasswordView extends FormView {
   returnTo: string | undefined
@@ -16,22 +25,25 @@ export interface ForgotPasswordView extends FormView {
   errors: { email?: FieldProblem | undefined }
 }
 
+/** If users have no passwords, a link leads back into the account. */
+const askTitle = ({ passwords }: Layout): string => t(passwords ? 'reset.ask_title' : 'login.forgot_without_passwords')
+
 /** Creates the page on which a user asks for a link to a new password. */
-export const createForgotPasswordPage = (layout: Layout) => {
-  const words = resetTextsOf(layout)
-  return ({ csrfToken, returnTo, email, errors, problem }: ForgotPasswordView): string =>
+export const createForgotPasswordPage =
+  (layout: Layout) =>
+  ({ csrfToken, returnTo, email, errors, problem }: ForgotPasswordView): string =>
     layout.panel({
-      title: words.forgot,
+      title: askTitle(layout),
       wrong: Boolean(problem ?? errors.email),
       problem,
       focusesProblem: !errors.email,
-      below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${words.backToLogin}</a>`,
-      body: html`<p>${words.forgotAbout}</p>
+      below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${t('common.back_to_login')}</a>`,
+      body: html`<p>${t('reset.ask')}</p>
 <form method="post" action="/auth/password/forgot" novalidate>
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
 ${field({
   name: 'email',
-  label: texts.email,
+  label: t('field.email'),
   type: 'email',
   autocomplete: 'username',
   value: email,
@@ -39,33 +51,31 @@ ${field({
   problem: errors.email,
   focused: !problem || Boolean(errors.email),
 })}
-<button class="first">${words.forgotButton}</button>
+<button class="first">${t('sent.send_link')}</button>
 </form>`,
     })
-}
 
 /** This page follows. It is the same whether or not there is an account. */
 export const createLinkSentPage = (layout: Layout): (() => string) => {
-  const words = resetTextsOf(layout)
   const page = layout.panel({
-    title: words.sent,
+    title: t('sent.title'),
     sign: 'mail',
-    below: html`<a href="/auth/login">${words.backToLogin}</a>`,
-    body: html`<p>${words.sentAbout}</p>
-<p class="about">${layout.support.text(words.sentAdvice(layout.appName))}</p>
-<a class="second" href="/auth/password/forgot">${words.tryAgain}</a>`,
+    below: html`<a href="/auth/login">${t('common.back_to_login')}</a>`,
+    body: html`<p>${t(layout.passwords ? 'reset.sent' : 'reset.sent_without_passwords')}</p>
+<p class="about">${t.html('reset.nothing', { support: layout.support.sentence() })}</p>
+<a class="second" href="/auth/password/forgot">${t('reset.try_again')}</a>`,
   })
   return () => page
 }
 
 /** This replaces the page while no mail is sent: it says whom to ask. */
 export const createForgotWithoutMailPage = (layout: Layout): (() => string) => {
-  const words = resetTextsOf(layout)
+  const key = layout.passwords ? 'reset.without_mail' : 'reset.without_mail_or_passwords'
   const page = layout.panel({
-    title: words.forgot,
+    title: askTitle(layout),
     sign: 'info',
-    body: html`<p>${layout.support.text(words.withoutMail(layout.appName))}</p>
-<a class="first" href="/auth/login">${words.backToLogin}</a>`,
+    body: html`<p>${t.html(key, { support: layout.support.sentence() })}</p>
+<a class="first" href="/auth/login">${t('common.back_to_login')}</a>`,
   })
   return () => page
 }
@@ -82,7 +92,7 @@ export interface ResetPasswordView extends FormView {
   errors: LinkFormErrors
 }
 
-const passwordForm = (layout: Layout, view: ResetPasswordView, button: string): HtmlFragment => {
+const passwordForm = (layout: Layout, view: ResetPasswordView): HtmlFragment => {
   const { csrfToken, token, email, errors, problem } = view
   return html`<form method="post" action="/auth/password/reset" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
@@ -92,7 +102,7 @@ ${chosenPassword({
   focused: Boolean(errors.password) || !(problem ?? wrongFieldOf(view)),
   minLength: layout.passwordMinLength,
 })}
-${formEnd(layout, view, html`<button class="first">${button}</button>`)}
+${formEnd(layout, view, html`<button class="first">${t('common.save_and_log_in')}</button>`)}
 </form>`
 }
 
@@ -101,20 +111,24 @@ ${formEnd(layout, view, html`<button class="first">${button}</button>`)}
  * account above the buttons.
  */
 export const createResetPasswordPage = (layout: Layout) => {
-  const words = resetTextsOf(layout)
+  const [title, about] = layout.passwords
+    ? (['reset.title', 'reset.about'] as const)
+    : (['reset.title_without_passwords', 'reset.about_without_passwords'] as const)
   return (view: ResetPasswordView): string => {
     const { email, otherEmail, providers, problem } = view
     const hasPasswords = providers === undefined
     return layout.panel({
-      title: words.reset,
+      title: t(title),
       sign: signOf(view, hasPasswords),
       wrong: Boolean(problem ?? wrongFieldOf(view)),
       problem,
       focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, view),
-      body: html`<p>${words.resetFor} <b>${email}</b>. ${words.resetAbout}</p>
-${otherEmail !== undefined && html`<p>${words.resetLeaves} <b>${otherEmail}</b>.</p>`}
-${hasPasswords ? passwordForm(layout, view, words.resetButton) : entryForm(layout, view, { purpose: 'reset', token: view.token })}`,
+      body:
+        passkeyAlone(view, 'reset') ??
+        html`<p>${t.html(about, { email: bold(email) })}</p>
+${leavesLine(otherEmail)}
+${hasPasswords ? passwordForm(layout, view) : entryForm(layout, view, { purpose: 'reset', token: view.token })}`,
     })
   }
 }

@@ -1,24 +1,25 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { bold } from '../site/bold.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
+import { leavesLine, reclaimConsequences } from '../site/consequences.ts'
 import { chosenPassword, chosenUsername, csrfInput, field, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { entryHref } from '../site/providers.ts'
 import { type NameView, nameField } from '../site/person-name.ts'
-import { texts } from '../site/texts.ts'
-import { verificationTexts as own } from './verification-texts.ts'
 
 /** This page says that an earlier confirmation has done everything. */
 export const createEmailConfirmedPage =
   (layout: Layout) =>
   ({ email }: { email: string }): string =>
     layout.panel({
-      title: own.confirmed,
+      title: t('verify.done_title'),
       sign: 'check',
-      body: html`<p><b>${email}</b>. ${own.confirmedAbout}</p>
+      body: html`<p>${t.html('verify.done', { email: bold(email) })}</p>
 <div class="steps">
-<a class="first" href="/auth/account">${texts.account}</a>
-<a class="second" href="${layout.homeUrl}">${texts.home(layout.appName)}</a>
+<a class="first" href="/auth/account">${t('common.to_account')}</a>
+<a class="second" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>
 </div>`,
     })
 
@@ -27,33 +28,30 @@ export const createEmailTakenPage =
   (layout: Layout) =>
   ({ email }: { email: string }): string =>
     layout.panel({
-      title: own.taken,
+      title: t('verify.taken_title'),
       sign: 'info',
-      body: html`<p>${own.takenAbout} <b>${email}</b>. ${own.takenAdvice}</p>
+      body: html`<p>${t.html('verify.taken', { email: bold(email) })}</p>
 <div class="steps">
-<a class="first" href="${entryHref('/auth/login', undefined, email)}">${texts.logIn}</a>
-<a class="second" href="${entryHref('/auth/password/forgot', undefined, email)}">${own.forgot}</a>
+<a class="first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>
+<a class="second" href="${entryHref('/auth/password/forgot', undefined, email)}">${t('login.forgot')}</a>
 </div>`,
     })
 
 const hiddenInputs = ({ csrfToken, token }: ConfirmEmailView): HtmlFragment =>
   html`${csrfInput(csrfToken)}${tokenInput(token)}`
 
-const leaves = ({ otherEmail }: ConfirmEmailView): HtmlFragment | undefined =>
-  otherEmail === undefined ? undefined : html`<p>${own.leaves} <b>${otherEmail}</b>.</p>`
-
 /** A press is enough in the browser that asked for the link. */
 export const createConfirmEmailPage =
   (layout: Layout) =>
   (view: ConfirmEmailView): string =>
     layout.panel({
-      title: own.confirm,
+      title: t('verify.title'),
       sign: 'mail',
-      body: html`<p>${own.confirmAbout} <b>${view.email}</b></p>
-${leaves(view)}
+      body: html`<p>${t.html('verify.about', { email: bold(view.email) })}</p>
+${leavesLine(view.otherEmail)}
 <form method="post" action="/auth/email/verify">
 ${hiddenInputs(view)}
-<button class="first">${own.confirmButton}</button>
+<button class="first">${t('verify.button')}</button>
 </form>`,
     })
 
@@ -63,13 +61,13 @@ ${hiddenInputs(view)}
 ${ownerInput(view.email)}
 ${field({
   name: 'password',
-  label: texts.password,
+  label: t('field.password'),
   type: 'password',
   autocomplete: 'current-password',
   problem: view.errors.password,
   focused: Boolean(view.errors.password),
 })}
-<button class="${passwordButtonClass(layout, view.problem)}">${own.proveButton}</button>
+<button class="${passwordButtonClass(layout, view.problem)}">${t('verify.prove_button')}</button>
 </form>`
 
 const newPasswordField = (
@@ -88,29 +86,32 @@ const reclaimForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 <div>
-<p>${own.reclaimAbout}</p>
-<ul class="ends">
-${own.reclaimEnds.map(
-  (consequence) => html`<li>${consequence}</li>
-`,
-)}</ul>
+<p>${t('reclaim.about_verify')}</p>
+${reclaimConsequences()}
 </div>
 ${ownerInput(view.email)}
 ${newPasswordField('new_password', view.errors.new_password, layout)}
-<button class="${view.hasPassword ? 'second' : 'first'}">${own.reclaimButton}</button>
+<button class="${view.hasPassword ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
 
 const reclaimSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>
   view.hasPassword
     ? html`<details${view.errors.new_password && html` open`}>
-<summary class="quiet">${own.reclaimOpen}</summary>
+<summary class="quiet">${t('reclaim.open')}</summary>
 ${reclaimForm(view, layout)}
 </details>`
     : reclaimForm(view, layout)
 
-const howToProve = ({ passwords, hasPassword }: ProveAccountView): string => {
-  if (!passwords) return own.proveBySession
-  return hasPassword ? own.proveByPassword : own.proveByReclaim
+const waysToProve = (view: ProveAccountView, layout: Layout): HtmlFragment => html`${leavesLine(view.otherEmail)}
+${view.hasPassword && passwordForm(view, layout)}
+${reclaimSection(view, layout)}`
+
+const toLogin = ({ email }: ProveAccountView): HtmlFragment =>
+  html`<a class="first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>`
+
+const howToProve = ({ passwords, hasPassword, email }: ProveAccountView): HtmlFragment => {
+  const way = hasPassword ? 'password' : 'reclaim'
+  return t.html(`verify.by_${passwords ? way : 'login'}`, { email: bold(email) })
 }
 
 /**
@@ -121,17 +122,17 @@ export const createProveAccountPage =
   (layout: Layout) =>
   (view: ProveAccountView): string =>
     layout.panel({
-      title: own.confirm,
+      title: t('verify.title'),
       sign: view.passwords ? undefined : 'mail',
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.new_password),
       problem: view.problem,
       focusesProblem: !view.errors.password && !view.errors.new_password,
-      below: html`<a href="${entryHref('/auth/login', undefined, view.email)}">${own.backToLogin}</a>`,
+      below: view.passwords
+        ? html`<a href="${entryHref('/auth/login', undefined, view.email)}">${t('common.back_to_login')}</a>`
+        : undefined,
       body: html`${loginLimited(layout, view)}
-<p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
-${leaves(view)}
-${view.passwords && view.hasPassword && passwordForm(view, layout)}
-${view.passwords && reclaimSection(view, layout)}`,
+<p>${howToProve(view)}</p>
+${view.passwords ? waysToProve(view, layout) : toLogin(view)}`,
     })
 
 /** This page is the last step of a signup. */
@@ -139,27 +140,27 @@ export const createConfirmSignupPage =
   (layout: Layout) =>
   (view: ConfirmSignupView): string =>
     layout.panel({
-      title: own.finish,
+      title: t('finish.title'),
       sign: view.choosesPassword || view.username !== undefined || view.name !== undefined ? undefined : 'mail',
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.name ?? view.errors.username),
       problem: view.problem,
       focusesProblem: !view.errors.password && !view.errors.name && !view.errors.username,
-      body: html`<p>${own.finishAbout} <b>${view.email}</b>.${view.choosesPassword && html` ${own.finishChoose}`}</p>
-${leaves(view)}
+      body: html`<p>${t.html(view.choosesPassword ? 'finish.about_choose' : 'finish.about', { email: bold(view.email) })}</p>
+${leavesLine(view.otherEmail)}
 <form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 ${ownerInput(view.email)}
 ${view.choosesPassword && newPasswordField('password', view.errors.password, layout)}
 ${view.name && nameField({ ...view.name, problem: view.errors.name }, Boolean(view.errors.name) && !view.errors.password)}
 ${view.username !== undefined && usernameField(view.username, view)}
-<button class="first">${own.finishButton}</button>
+<button class="first">${t('signup.button')}</button>
 </form>`,
     })
 
 const usernameField = (value: string, { errors }: ConfirmSignupView): HtmlFragment =>
   chosenUsername({
     value,
-    hint: texts.usernameHint,
+    hint: t('field.username.hint_optional'),
     optional: true,
     problem: errors.username,
     focused: Boolean(errors.username) && !errors.password && !errors.name,

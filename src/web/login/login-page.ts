@@ -1,3 +1,4 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
@@ -15,7 +16,6 @@ import type { Layout } from '../site/layout.ts'
 import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
 import { type EntryView, entryHref, orLine, providerForms, wayOn } from '../site/providers.ts'
-import { texts } from '../site/texts.ts'
 
 export interface LoginView extends EntryView {
   /** This tells whether there is a form with a password, and not the providers alone. */
@@ -31,10 +31,10 @@ type LoginWith = 'email' | 'both'
 type Focus = 'email' | 'password' | 'problem' | 'notice'
 
 const NOTICES = {
-  deleted: texts.noticeDeleted,
-  signed_out: texts.noticeSignedOut,
-  sign_in_ended: texts.noticeSignInEnded,
-  check_mail: texts.noticeCheckMail,
+  deleted: t('login.done.deleted'),
+  signed_out: t('login.done.logged_out'),
+  sign_in_ended: t('login.done.ended'),
+  check_mail: t('login.done.check_mail'),
 }
 
 const noticeOf = ({ notice: done }: LoginView): HtmlFragment | undefined =>
@@ -62,8 +62,8 @@ const fieldsOf = (view: Fields, focus: Focus, { passkeys, loginWith }: Ways): Fi
     name: 'email',
     // A browser refuses a username in a field of the type `email`.
     ...(loginWith === 'both'
-      ? { label: texts.emailOrUsername, type: 'text', inputMode: 'email' }
-      : { label: texts.email, type: 'email' }),
+      ? { label: t('field.email_or_username'), type: 'text', inputMode: 'email' }
+      : { label: t('field.email'), type: 'email' }),
     autocomplete: passkeys ? 'username webauthn' : 'username',
     value: view.email,
     problem: view.errors.email,
@@ -72,7 +72,7 @@ const fieldsOf = (view: Fields, focus: Focus, { passkeys, loginWith }: Ways): Fi
   })
   const password = fieldBeside({
     name: 'password',
-    label: texts.password,
+    label: t('field.password'),
     type: 'password',
     autocomplete: 'current-password',
     problem: view.errors.password,
@@ -84,7 +84,7 @@ ${password(beside)}`
 }
 
 const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>): HtmlFragment =>
-  html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
+  html`${t('login.new_here')} <a href="${entryHref('/auth/signup', returnTo, email)}">${t('login.create_account')}</a>`
 
 /** The passkey is the first way if there is no password. */
 const passkeyWay = ({ csrfToken, returnTo, passwords, providers, lastWay }: LoginView): HtmlFragment =>
@@ -110,7 +110,7 @@ const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo ===
 export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
   const { passkeys } = layout
   const ways = { passkeys, loginWith }
-  const frame = layout.frame({ title: texts.logIn, passkeys })
+  const frame = layout.frame({ title: t('login.title'), passkeys })
   const emptyFields = fieldsOf({ email: '', errors: {} }, 'email', ways)
   const forgotAlone = forgotBeside(layout, { email: '' })
   const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
@@ -145,7 +145,7 @@ ${forgotLink(layout, view)}`,
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${fields(forgotOf(view))}
-<button class="${passwordButtonClass(layout, view.problem)}">${texts.logIn}${view.lastWay === 'password' && html` ${lastUsedMark}`}</button>
+<button class="${passwordButtonClass(layout, view.problem)}">${t('login.title')}${view.lastWay === 'password' && html` ${lastUsedMark}`}</button>
 </form>
 ${forgotBelow(layout, view)}
 ${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}`,

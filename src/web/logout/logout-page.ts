@@ -1,8 +1,8 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FormView } from '../../http/form-view.ts'
 import { csrfInput, requestIdOf, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { texts } from '../site/texts.ts'
 
 export interface LogoutView extends FormView {
   /** The form keeps `return_to`. */
@@ -13,16 +13,16 @@ export interface LogoutView extends FormView {
 
 const question = ({ csrfToken, returnTo, email }: LogoutView): HtmlFragment => html`${
   email &&
-  html`<p>${texts.logOutAs} <b>${email}</b>.</p>
+  html`<p>${t.html('common.logged_in_as', { email: html`<b>${email}</b>` })}</p>
 `
 }<form method="post" action="/auth/logout">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
-<button class="first">${texts.logOut}</button>
-<a class="second" href="/auth/account">${texts.stay}</a>
+<button class="first">${t('logout.button')}</button>
+<a class="second" href="/auth/account">${t('logout.stay')}</a>
 </form>`
 
-const farewell = (): HtmlFragment => html`<p>${texts.loggedOutAdvice}</p>
-<a class="first" href="/auth/login">${texts.logIn}</a>`
+const farewell = (): HtmlFragment => html`<p>${t('logout.done_advice')}</p>
+<a class="first" href="/auth/login">${t('login.title')}</a>`
 
 /** Creates the page with the logout button. A visitor who is not logged in gets a page that says so. */
 export const createLogoutPage =
@@ -33,6 +33,6 @@ export const createLogoutPage =
       problem: view.signedIn ? view.problem : undefined,
       focusesProblem: true,
       requestId: view.problem && requestIdOf(view.problem),
-      title: view.signedIn ? texts.logOutQuestion : texts.loggedOut,
+      title: view.signedIn ? t('logout.title') : t('logout.done'),
       body: view.signedIn ? question(view) : farewell(),
     })

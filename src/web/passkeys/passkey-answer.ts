@@ -5,11 +5,12 @@ import { needsProof, statusOf, toErrorJson } from '../../http/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { proofPathFor } from '../../http/step-up.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
+import { isRefusal } from '../site/passkey-texts.ts'
 
 /**
- * Answers a script. A header tells about an error that the page can do something about: `Location` is the page that the
- * browser opens next; `X-Svc-Passkey: unknown` says that the browser can forget the passkey, whose account is one of
- * this installation.
+ * Answers a script. Headers tell about an error that the page can do something about: `Location` is the page that the
+ * browser opens next; `X-Svc-Reason` names the text that the script shows; `X-Svc-Passkey: unknown` says that the
+ * browser can forget the passkey, whose account is one of this installation.
  */
 export const answerScript = async (
   context: RequestContext,
@@ -18,21 +19,18 @@ export const answerScript = async (
   try {
     return await action()
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    const headers = headersOf(error)
-    // The responder shows a page for such a link; a script cannot use that page.
-    if (!headers && !(error instanceof DeadLinkError)) throw error
-    return {
-      ...json(statusOf(error.code), toErrorJson(error, context.requestId)),
-      headers: headers ?? [],
-      refused: error,
-    }
+    const headers = error instanceof AppError ? headersOf(error) : []
+    // The responder shows a page for a dead link; a script cannot use that page.
+    const isForScript = headers.length > 0 || error instanceof DeadLinkError
+    if (!(error instanceof AppError) || !isForScript) throw error
+    return { ...json(statusOf(error.code), toErrorJson(error, context.requestId)), headers, refused: error }
   }
 }
 
-const headersOf = (error: AppError): string[] | undefined => {
+const headersOf = (error: AppError): string[] => {
   if (needsProof(error)) return ['location', proofPathFor(error)]
-  return error instanceof UnknownPasskeyError && error.isGone ? ['x-svc-passkey', 'unknown'] : undefined
+  const reason = isRefusal(error.reason) ? ['x-svc-reason', error.reason] : []
+  return error instanceof UnknownPasskeyError && error.isGone ? [...reason, 'x-svc-passkey', 'unknown'] : reason
 }
 
 /** The script then sends the browser to `path`. */

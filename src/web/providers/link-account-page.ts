@@ -1,11 +1,13 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { bold } from '../site/bold.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
+import { reclaimConsequences } from '../site/consequences.ts'
 import { csrfInput, field, ownerInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { loginLimited, passwordButtonClass } from '../site/login-limited.ts'
-import { entryHref, orLine, pendingInput, providerButtons, providerPath } from '../site/providers.ts'
+import { continueWith, entryHref, orLine, pendingInput, providerButtons, providerPath } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
-import { texts } from '../site/texts.ts'
 
 /** A user signs in with a new provider, and the email belongs to an existing account. */
 export interface LinkAccountView extends FormView {
@@ -31,56 +33,52 @@ ${csrfInput(view.csrfToken)}${pendingInput(view.pending)}
 ${ownerInput(view.email)}
 ${field({
   name: 'password',
-  label: texts.passwordHere(layout.appName),
+  label: t('link_account.password', { app: layout.appName }),
   type: 'password',
   autocomplete: 'current-password',
   problem: view.errors.password,
   // There is no autofocus: the user should first read the text above.
   focused: Boolean(view.errors.password),
 })}
-<button class="${passwordButtonClass(layout, view.problem)}">${texts.connect(view.provider.label)}</button>
+<button class="${passwordButtonClass(layout, view.problem)}">${t('account.provider.connect', { provider: view.provider.label })}</button>
 </form>
 `
 
 const otherProviders = ({ csrfToken, pending, hasPassword, providers }: LinkAccountView): HtmlFragment | undefined => {
   const hiddenInputs = pendingInput(pending)
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith })
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-const reclaimForm = ({ csrfToken, pending, provider, hasPassword, providers }: LinkAccountView): HtmlFragment => {
-  const ends = [texts.reclaimEndsSessions, texts.reclaimEndsConnections, texts.reclaimEndsRoles, texts.reclaimKeeps]
-  const consequences = hasPassword ? [texts.reclaimEndsPassword, ...ends] : ends
-  return html`<form method="post" action="${providerPath(provider.name, 'claim')}">
+const reclaimForm = ({ csrfToken, pending, provider, email, hasPassword, providers }: LinkAccountView): HtmlFragment =>
+  html`<form method="post" action="${providerPath(provider.name, 'claim')}">
 ${csrfInput(csrfToken)}${pendingInput(pending)}
 <div>
-<p>${texts.reclaimAbout(provider.label)}</p>
-<ul class="ends">
-${consequences.map(
-  (consequence) => html`<li>${consequence}</li>
-`,
-)}</ul>
+<p>${t.html('reclaim.about_provider', { provider: provider.label, email: bold(email) })}</p>
+${reclaimConsequences()}
 </div>
-<button class="${hasPassword || providers.length > 0 ? 'second' : 'first'}">${texts.reclaimButton}</button>
+<button class="${hasPassword || providers.length > 0 ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
-}
 
 // The section is collapsed if the user can prove ownership in another way: reclaiming ends all other access to the
 // account.
 const reclaimSection = (view: LinkAccountView): HtmlFragment =>
   view.hasPassword || view.providers.length > 0
     ? html`<details>
-<summary class="quiet">${view.hasPassword ? texts.reclaimOpen : texts.reclaimOpenOther}</summary>
+<summary class="quiet">${t(view.hasPassword ? 'reclaim.open' : 'reclaim.open_provider')}</summary>
 ${reclaimForm(view)}
 </details>`
     : reclaimForm(view)
 
-/** The text is empty if the account can only be reclaimed, which needs no explanation. */
-const howToConnect = ({ provider, hasPassword, providers }: LinkAccountView): string | undefined => {
-  if (hasPassword) return texts.connectByProof(provider.label)
-  if (providers.length === 0) return undefined
-  const connected = providers.map(({ label }) => label)
-  return texts.connectBy(provider.label, connected)
+const howToConnect = ({ provider, hasPassword, providers, ...view }: LinkAccountView): HtmlFragment => {
+  const email = bold(view.email)
+  const [connected, another] = providers
+  if (hasPassword) return t.html('link_account.by_proof', { email, provider: provider.label })
+  // If the account can only be reclaimed, that has an explanation of its own.
+  if (!connected) return t.html('link_account.exists', { email })
+  return another
+    ? t.html('link_account.by_providers', { email, provider: provider.label })
+    : t.html('link_account.by_provider', { email, provider: provider.label, connected: connected.label })
 }
 
 /**
@@ -90,14 +88,14 @@ export const createLinkAccountPage =
   (layout: Layout) =>
   (view: LinkAccountView): string =>
     layout.panel({
-      title: texts.connectToAccount(view.provider.label),
+      title: t('link_account.title', { provider: view.provider.label }),
       sign: view.hasPassword || view.providers.length > 0 ? undefined : 'key',
       wrong: Boolean(view.problem ?? view.errors.password),
       problem: view.problem,
       focusesProblem: !view.errors.password,
-      below: html`${texts.notYours} <a href="${entryHref('/auth/login', view.returnTo)}">${texts.logInOtherwise}</a>`,
+      below: html`${t('link_account.not_yours')} <a href="${entryHref('/auth/login', view.returnTo)}">${t('link_account.other_way')}</a>`,
       body: html`${loginLimited(layout, { ...view, returnTo: undefined })}
-<p>${texts.accountExists} <b>${view.email}</b>. ${howToConnect(view)}</p>
+<p>${howToConnect(view)}</p>
 ${view.hasPassword && passwordForm(view, layout)}${otherProviders(view)}
 ${view.canReclaim && reclaimSection(view)}`,
     })

@@ -1,3 +1,4 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
 import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
@@ -5,9 +6,8 @@ import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
 import { csrfInput, field, ownerInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
-import { accountLinks, acrInput, intentInput, orLine, providerButtons } from '../site/providers.ts'
+import { accountLinks, acrInput, continueWith, intentInput, orLine, providerButtons } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
-import { texts } from '../site/texts.ts'
 
 /** Each form sends back what the page was asked for. */
 const stepUpInputs = (returnTo: string | undefined, acr: string | undefined): HtmlFragment =>
@@ -21,28 +21,29 @@ ${csrfInput(csrfToken)}${stepUpInputs(returnTo, acr)}
 ${ownerInput(email)}
 ${field({
   name: 'password',
-  label: texts.password,
+  label: t('field.password'),
   type: 'password',
   autocomplete: 'current-password',
   problem: errors.password,
   focused: Boolean(errors.password) || !(problem ?? codeProblem),
-  beside: forgotBeside(layout, { email }),
+  // It would stand between the two fields for the keyboard.
+  beside: takes ? undefined : forgotBeside(layout, { email }),
 })}
 ${
   takes &&
   html`${codeEntry({ takes, errors, value, focused: Boolean(codeProblem) && !errors.password && !problem })}
 `
-}<button class="first">${texts.confirmButton}</button>
+}<button class="first">${t('common.confirm')}</button>
 </form>
 `
 }
 
-const lostCode = ({ code, hasPassword, providers }: ReauthenticationView, { support, appName }: Layout) =>
+const lostCode = ({ code, hasPassword, providers }: ReauthenticationView, { support }: Layout) =>
   (code === 'both' || code === 'codes') &&
   (hasPassword || providers.length > 0) &&
   html`<details>
-<summary class="quiet">${stepUpTexts.lost}</summary>
-<p class="about">${support.text((code === 'both' ? stepUpTexts.lostAbout : stepUpTexts.lostAll)(appName))}</p>
+<summary class="quiet">${t('confirm.no_code')}</summary>
+<p class="about">${t.html(code === 'both' ? 'code.lost_use_recovery' : 'code.lost_no_recovery', { support: support.sentence() })}</p>
 </details>
 `
 
@@ -56,13 +57,18 @@ const passkeyWay = (view: ReauthenticationView, isOn: boolean): HtmlFragment | f
 const providerWays = (view: ReauthenticationView): HtmlFragment | undefined => {
   const { csrfToken, providers, code, returnTo, acr } = view
   const hiddenInputs = html`${intentInput('confirm')}${stepUpInputs(returnTo, code ? 'mfa' : acr)}`
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
-  return buttons && html`${buttons}${code && html`<p class="hint">${stepUpTexts.codeAfterProvider}</p>`}`
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith })
+  return buttons && html`${buttons}${code && html`<p class="hint">${t('confirm.code_next')}</p>`}`
 }
 
-const aboutOf = ({ returnTo, setsUpNext }: ReauthenticationView, { appName }: Layout): string => {
-  if (setsUpNext) return stepUpTexts.setsUpNext
-  return returnTo === undefined || returnTo.startsWith('/auth/') ? texts.confirmAbout : stepUpTexts.aboutSite(appName)
+const aboutOf = (view: ReauthenticationView, { appName: app, support }: Layout, isPossible: boolean): HtmlFragment => {
+  const { returnTo, setsUpNext } = view
+  const email = html`<b>${view.email}</b>`
+  if (!isPossible) return t.html('confirm.impossible', { email, support: support.sentence() })
+  if (setsUpNext) return t.html('confirm.about_set_up', { email })
+  return returnTo === undefined || returnTo.startsWith('/auth/')
+    ? t.html('confirm.about', { email })
+    : t.html('confirm.about_app', { email, app })
 }
 
 /**
@@ -77,31 +83,29 @@ export const createReauthenticationPage =
     const passkeys = layout.passkeys && view.hasPasskeys
     const others = [passkeyWay(view, passkeys), providerWays(view)].filter((way) => way !== false && way !== undefined)
     const isPossible = hasPassword || others.length > 0
-    const about = isPossible ? aboutOf(view, layout) : layout.support.text(texts.confirmImpossible(layout.appName))
     return layout.panel({
-      title: texts.confirm,
+      title: t('confirm.title'),
       sign: isPossible ? undefined : 'info',
       wrong: Boolean(problem ?? fieldProblem),
       problem,
       focusesProblem: !fieldProblem,
       passkeys,
       below: accountLinks(),
-      body: html`<p>${texts.logOutAs} <b>${email}</b>. ${about}</p>
-${hasPassword && html`${passwordForm(view, layout)}${lostCode(view, layout)}${forgotBelow(layout, { email })}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
+      body: html`<p>${aboutOf(view, layout, isPossible)}</p>
+${hasPassword && html`${passwordForm(view, layout)}${lostCode(view, layout)}${(view.code ? forgotLink : forgotBelow)(layout, { email })}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
     })
   }
 
 /** Creates the page that is shown if an application asks for more than one factor, and the settings allow only one. */
 export const createStepUpImpossiblePage = (layout: Layout) => (): string =>
   layout.panel({
-    title: stepUpTexts.impossible,
+    title: t('confirm.off_title'),
     sign: 'warning',
-    over: texts.errorStatus(403),
-    body: html`<p>${stepUpTexts.impossibleAbout(layout.appName)}</p>
-<p>${layout.support.text(stepUpTexts.impossibleAdvice(layout.appName))}</p>
+    over: t('error.status', { status: 403 }),
+    body: html`<p>${t.html('confirm.off_about', { app: layout.appName, support: layout.support.sentence() })}</p>
 <div class="steps">
-<a class="first" href="${layout.homeUrl}">${texts.home(layout.appName)}</a>
-<a class="second" href="/auth/account">${texts.backToAccount}</a>
+<a class="first" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>
+<a class="second" href="/auth/account">${t('common.back_to_account')}</a>
 </div>`,
   })
 
@@ -125,20 +129,4 @@ export interface ReauthenticationView {
   /** This tells whether the user sets up a second factor afterwards. */
   setsUpNext: boolean
   errors: CodeErrors & { password?: FieldProblem | undefined }
-}
-
-const stepUpTexts = {
-  aboutSite: (appName: string): string => `${appName} wants to be sure that it’s you. Log in once more to go on.`,
-  setsUpNext:
-    'What comes next needs more than one proof that it’s you, and your account has only one so far. Log in once more, then set up the second.',
-  lost: 'I have no code',
-  lostAbout: (appName: string): string =>
-    `Use one of your recovery codes: you were asked to keep them when you set this up. If you have none left, ask whoever runs ${appName}.`,
-  lostAll: (appName: string): string => `No recovery code is left on your account, so ask whoever runs ${appName}.`,
-  codeAfterProvider: 'You are asked for a code afterwards.',
-
-  impossible: 'This can’t be done here',
-  impossibleAbout: (appName: string): string =>
-    `What you wanted needs more than one proof that it’s you, such as a code from your phone. ${appName} has that switched off at the moment, so it can’t ask you.`,
-  impossibleAdvice: (appName: string): string => `Ask whoever runs ${appName}.`,
 }

@@ -1,32 +1,15 @@
+import { t, type TextKey } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FormProblem } from '../../http/form-view.ts'
 import { csrfInput, returnToInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
 
-const words = {
-  titles: {
-    ask: 'First, a message to you',
-    sent: 'Check your mail',
-    prove: 'Was it you?',
-    other_browser: 'Open the link in the other browser',
-  },
-  askAbout: 'Before you set this up, we send a link to',
-  askThen: 'Open it in this browser, and you can go on here.',
-  askWhy:
-    'From then on, what you set up is asked for. So that nobody else sets it up who only knows your password, the link comes first in a browser that you have used for less than three days.',
-  send: 'Send me the link',
-  sentTo: 'We have sent a link to',
-  sentAbout: 'Open it in this browser, within half an hour, and you can go on.',
-  sentAdvice: (appName: string): string =>
-    `Nothing there after a few minutes? Look among the spam. If that does not help, ask whoever runs ${appName}.`,
-  sendAgain: 'Send it again',
-  proveAbout: 'You opened the link in our message. Go on if it was you who asked for it.',
-  proveButton: 'It was me, go on',
-  otherBrowserAbout:
-    'This link works only in the browser in which it was asked for. Copy its address from the message, and open it there.',
-  notYou: (appName: string): string =>
-    `If you did not ask for it, someone else is logged in to your account: change your password at once, or ask whoever runs ${appName}.`,
+const TITLES: Record<FirstFactorView['step'], TextKey> = {
+  ask: 'first.title_ask',
+  sent: 'sent.title',
+  prove: 'common.was_this_you',
+  other_browser: 'first.title_other_browser',
 }
 
 /** The page comes before the first second factor or passkey: the link is offered, is on its way, or was opened. */
@@ -47,21 +30,24 @@ ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}${view.token !== unde
 </form>
 `
 
-const bodyOf = (view: FirstFactorView, { appName, support }: Layout): HtmlFragment => {
-  const { step, email = '' } = view
-  if (step === 'prove')
-    return html`<p>${words.proveAbout}</p>
-${form(view, 'first', words.proveButton)}`
-  if (step === 'other_browser')
-    return html`<p>${words.otherBrowserAbout}</p>
-<p>${support.text(words.notYou(appName))}</p>`
-  if (step === 'sent')
-    return html`<p>${words.sentTo} <b>${email}</b>. ${words.sentAbout}</p>
-<p class="about">${support.text(words.sentAdvice(appName))}</p>
-${form(view, 'second', words.sendAgain)}`
-  return html`<p>${words.askAbout} <b>${email}</b>. ${words.askThen}</p>
-<p class="about">${words.askWhy}</p>
-${form(view, 'first', words.send)}`
+const bodyOf = (view: FirstFactorView, { passwords, support }: Layout): HtmlFragment => {
+  const email = html`<b>${view.email}</b>`
+  switch (view.step) {
+    case 'ask':
+      return html`<p>${t.html('first.ask', { email })}</p>
+<p class="about">${t('first.why')}</p>
+${form(view, 'first', t('sent.send_link'))}`
+    case 'sent':
+      return html`<p>${t.html('first.sent', { email })}</p>
+<p class="about">${t.html('sent.nothing', { support: support.sentence() })}</p>
+${form(view, 'second', t('sent.again'))}`
+    case 'prove':
+      return html`<p>${t('first.prove')}</p>
+${form(view, 'first', t('first.prove_button'))}`
+  }
+  const notYou = passwords ? 'first.not_you' : 'first.not_you_without_passwords'
+  return html`<p>${t('first.other_browser')}</p>
+<p>${t.html(notYou, { support: support.sentence() })}</p>`
 }
 
 /** Creates the page of the link that comes before a first second factor or passkey. */
@@ -69,7 +55,7 @@ export const createFirstFactorPage =
   (layout: Layout) =>
   (view: FirstFactorView): string =>
     layout.panel({
-      title: words.titles[view.step],
+      title: t(TITLES[view.step]),
       sign: view.step === 'other_browser' ? 'warning' : 'mail',
       problem: view.problem,
       focusesProblem: true,

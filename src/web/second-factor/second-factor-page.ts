@@ -1,10 +1,11 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FormProblem } from '../../http/form-view.ts'
+import { RECOVERY_CODES } from '../../second-factor/recovery-code-sets.ts'
 import { csrfInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
 import { type SetUpView, setUpSteps } from '../sign-in/set-up-steps.ts'
-import { secondFactorTexts as words } from '../site/second-factor-texts.ts'
 
 /** `/auth/account/second-factor` shows what is set up, and what can be changed. */
 export interface SecondFactorView {
@@ -26,39 +27,39 @@ const ACTION = '/auth/account/second-factor'
 
 const setUpPart = ({ csrfToken, hasApp, returnTo }: SecondFactorView, setUp: SetUpView): HtmlFragment => {
   const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(returnTo)}`
-  return html`<p>${hasApp ? words.replaceAbout : words.setUpAbout}</p>
+  return html`<p>${t(hasApp ? 'app.replace_about' : 'app.set_up_about')}</p>
 ${setUpSteps(setUp, { action: ACTION, hiddenInputs })}`
 }
 
-const appPart = ({
-  csrfToken,
-  isRequired,
-}: SecondFactorView): HtmlFragment => html`<p><b>${words.title}</b> <span class="badge">${words.on}</span></p>
-<p>${words.onAbout}</p>
-<a class="second" href="${ACTION}?replace=1">${words.replace}</a>
+const appPart = (
+  { csrfToken, isRequired }: SecondFactorView,
+  app: string,
+): HtmlFragment => html`<p><b>${t('app.title')}</b> <span class="badge">${t('state.on')}</span></p>
+<p>${t('app.on_about')}</p>
+<a class="second" href="${ACTION}?replace=1">${t('app.replace')}</a>
 <details>
-<summary class="quiet">${words.removeOpen}</summary>
+<summary class="quiet">${t('app.remove_open')}</summary>
 <form method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}
-<p>${isRequired ? words.removeRequired : words.removeAbout}</p>
-<button class="danger" name="remove" value="1">${words.remove}</button>
+<p>${isRequired ? t('app.remove_required', { app }) : t('app.remove_about')}</p>
+<button class="danger" name="remove" value="1">${t('app.remove')}</button>
 </form>
 </details>`
 
 const recoveryPart = (
   { csrfToken, returnTo }: SecondFactorView,
   left: number,
-): HtmlFragment => html`<h2>${words.recoveryCodes}</h2>
-<p>${words.recoveryAbout} <b>${words.left(left)}</b></p>
+): HtmlFragment => html`<h2>${t('recovery.title')}</h2>
+<p>${t('recovery.about')} <b>${left === 0 ? t('recovery.left_none') : t.plural('recovery.left', left, { total: RECOVERY_CODES })}</b></p>
 <form method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
-<button class="second" name="recovery_codes" value="new">${words.renew}</button>
+<button class="second" name="recovery_codes" value="new">${t('recovery.renew')}</button>
 </form>
-<p class="about">${words.renewAbout}</p>`
+<p class="about">${t('recovery.renew_about')}</p>`
 
 const titleOf = ({ setUp, hasApp }: SecondFactorView): string => {
-  if (!setUp) return words.section
-  return hasApp ? words.replaceTitle : words.setUpTitle
+  if (!setUp) return t('account.two_step.title')
+  return t(hasApp ? 'app.replace_title' : 'app.set_up_title')
 }
 
 export const createSecondFactorPage =
@@ -74,7 +75,7 @@ export const createSecondFactorPage =
       problem: view.problem,
       focusesProblem: true,
       below: accountLinks(),
-      body: html`${setUp ? setUpPart(view, setUp) : hasApp && appPart(view)}
+      body: html`${setUp ? setUpPart(view, setUp) : hasApp && appPart(view, layout.appName)}
 ${!isReplacing && recoveryCodes !== undefined && recoveryPart(view, recoveryCodes)}`,
     })
   }

@@ -1,3 +1,4 @@
+import { t } from '../../languages/texts.ts'
 import { html } from '../../lib/html.ts'
 import type { Layout } from '../site/layout.ts'
 import { entryHref } from '../site/providers.ts'
@@ -19,22 +20,10 @@ export const createCheckMailPage =
   (layout: Layout) =>
   ({ email, after, returnTo }: CheckMailView): string =>
     layout.panel({
-      title: own.checkMail,
+      title: t('sent.title'),
       sign: 'mail',
-      below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${own.backToLogin}</a>`,
-      body: html`<p>${own.sentTo} <b>${email}</b>. ${after === 'signup' ? own.sentAfterSignup : own.sentAfterLogin} ${own.sameBrowser}</p>
-<p class="about">${layout.support.text(own.sentAdvice(layout.appName))}</p>
-${after === 'signup' && html`<a class="second" href="${entryHref('/auth/signup', returnTo, email)}">${own.signupAgain}</a>`}`,
+      below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${t('common.back_to_login')}</a>`,
+      body: html`<p>${t.html(after === 'signup' ? 'verify.sent_signup' : 'verify.sent_login', { email: html`<b>${email}</b>` })}</p>
+<p class="about">${t.html('sent.nothing', { support: layout.support.sentence() })}</p>
+${after === 'signup' && html`<a class="second" href="${entryHref('/auth/signup', returnTo, email)}">${t('verify.again')}</a>`}`,
     })
-
-const own = {
-  checkMail: 'Check your mail',
-  sentTo: 'We have sent a message to',
-  sentAfterSignup: 'Open the link in it to go on. Your account is made then.',
-  sentAfterLogin: 'Open the link in it to go on. You are logged in then.',
-  sentAdvice: (appName: string): string =>
-    `Nothing there after a few minutes? Look among the spam. If that does not help, ask whoever runs ${appName}.`,
-  sameBrowser: 'It is easiest in this browser, on this device.',
-  signupAgain: 'Send it again, or use another address',
-  backToLogin: 'Back to login',
-} as const

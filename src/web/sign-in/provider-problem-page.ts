@@ -1,8 +1,11 @@
+import { anyOfText, waitText } from '../../languages/formats.ts'
+import { type TextKey, t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { bold } from '../site/bold.ts'
+import type { SignInProblem } from '../../oauth/errors.ts'
 import { forgotLink } from '../site/forgot-link.ts'
 import { csrfInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import type { ProviderProblem } from '../site/provider-texts.ts'
 import {
   type EntryLink,
   type ProviderIntent,
@@ -14,13 +17,12 @@ import {
   providerPath,
 } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
-import { texts } from '../site/texts.ts'
 
 export interface ProviderProblemView {
   csrfToken: string
   returnTo: string | undefined
   provider: ProviderView | undefined
-  problem: ProviderProblem
+  problem: SignInProblem
   /** It is kept for the next try. */
   intent?: ProviderIntent | undefined
   /** It is kept for the next try, and says how strong the confirmation must be. */
@@ -50,7 +52,7 @@ export interface ProviderProblemView {
  */
 type Step = 'retry' | 'signup' | 'entry' | 'entry_before_retry'
 
-const FIRST_STEPS: Record<ProviderProblem, Step> = {
+const FIRST_STEPS: Record<SignInProblem, Step> = {
   cancelled: 'retry',
   refused: 'retry',
   expired: 'retry',
@@ -75,9 +77,9 @@ const FIRST_STEPS: Record<ProviderProblem, Step> = {
 }
 
 const over = ({ provider, intent }: ProviderProblemView): string | undefined => {
-  if (intent === 'confirm') return texts.confirm
+  if (intent === 'confirm') return t('confirm.title')
   if (!provider) return undefined
-  return intent === 'link' ? texts.connect(provider.label) : texts.logInWith(provider.label)
+  return t(intent === 'link' ? 'account.provider.connect' : 'provider.log_in_with', { provider: provider.label })
 }
 
 const retry = (
@@ -87,13 +89,13 @@ const retry = (
   provider &&
   html`<form method="post" action="${providerPath(provider.name)}">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${acrInput(acr)}${entry && entryInputs(entry)}${pending !== undefined && pendingInput(pending)}
-<button class="${style}">${texts.tryAgainWith(provider.label)}</button>
+<button class="${style}">${t('provider.try_again', { provider: provider.label })}</button>
 </form>`
 
 const signup = ({ returnTo, email, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
   signedIn
     ? undefined
-    : html`<a class="first" href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
+    : html`<a class="first" href="${entryHref('/auth/signup', returnTo, email)}">${t('login.create_account')}</a>`
 
 /** The link leads back to the page with the other ways to sign in. */
 const entry = (
@@ -102,10 +104,10 @@ const entry = (
 ): HtmlFragment => {
   const style = isFirst ? 'first' : 'second'
   if (!signedIn)
-    return html`<a class="${style}" href="${entryHref('/auth/login', returnTo, email)}">${isFirst ? texts.logIn : texts.logInOtherwise}</a>`
+    return html`<a class="${style}" href="${entryHref('/auth/login', returnTo, email)}">${t(isFirst ? 'login.title' : 'link_account.other_way')}</a>`
   return intent === 'confirm'
-    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${texts.confirmOtherwise}</a>`
-    : html`<a class="${style}" href="/auth/account">${texts.backToAccount}</a>`
+    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${t('confirm.other_way')}</a>`
+    : html`<a class="${style}" href="/auth/account">${t('common.back_to_account')}</a>`
 }
 
 /** If no account with a password can be created, the user can only go back and correct the email there. */
@@ -128,6 +130,28 @@ ${step === 'entry_before_retry' && retry(view, 'second')}
 const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemView): HtmlFragment | undefined =>
   problem === 'no_proof' && layout.mailIsOn ? forgotLink(layout, { email: email ?? '', returnTo }) : undefined
 
+/** The user may have several accounts at the provider, and sees by the address which of them it was. */
+const addressLine = ({ email }: ProviderProblemView, provider: string): HtmlFragment | undefined =>
+  email === undefined
+    ? undefined
+    : html`<p>${t.html('provider.address', { provider, email: bold(email) })}</p>
+`
+
+/** Says the reason and the remedy. A visitor may do without the email of the provider, and sign up with a password. */
+const whyKeyOf = ({ problem, canSignUp }: ProviderProblemView): TextKey =>
+  canSignUp && (problem === 'email_missing' || problem === 'email_unverified')
+    ? `provider.${problem}.why_sign_up`
+    : `provider.${problem}.why`
+
+const whyOf = ({ appName, support }: Layout, view: ProviderProblemView, provider: string): HtmlFragment =>
+  t.html(whyKeyOf(view), {
+    provider,
+    app: appName,
+    email: bold(view.accepted.join()),
+    domains: anyOfText(view.accepted),
+    support: support.sentence(),
+  })
+
 /**
  * Creates the page of a sign-in with a provider that ended without a session. It says what happened, why, and what to
  * do next.
@@ -135,16 +159,14 @@ const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemVi
 export const createProviderProblemPage =
   (layout: Layout) =>
   (view: ProviderProblemView): string => {
-    const { title, why } = texts.providerProblems[view.problem]
-    const label = view.provider?.label ?? texts.providerUnnamed
-    const { email, canSignUp, accepted } = view
-    const about = { label, email, appName: layout.appName, canSignUp, accepted }
+    const { problem, retryAfterSeconds } = view
+    const provider = view.provider?.label ?? t('provider.unnamed')
     return layout.panel({
-      title: title(about),
-      sign: view.problem === 'expired' ? 'clock' : 'warning',
+      title: t(`provider.${problem}.title`, { provider }),
+      sign: problem === 'expired' ? 'clock' : 'warning',
       over: over(view),
       requestId: view.requestId,
-      body: html`<p>${layout.support.text(why(about))}${view.retryAfterSeconds !== undefined && html` ${texts.tryAgainIn(view.retryAfterSeconds)}`}</p>
+      body: html`${addressLine(view, provider)}<p>${whyOf(layout, view, provider)}${retryAfterSeconds !== undefined && html` ${t('form.try_again_in', { duration: waitText(retryAfterSeconds) })}`}</p>
 ${steps(view)}${wayBack(layout, view)}`,
     })
   }

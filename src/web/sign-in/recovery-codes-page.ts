@@ -1,9 +1,8 @@
-import { html } from '../../lib/html.ts'
-import { accountDone } from '../site/account-done.ts'
+import { t } from '../../languages/texts.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, notice } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
-import { secondFactorTexts as words } from '../site/second-factor-texts.ts'
 
 /** These are new recovery codes, which are shown once. */
 export interface RecoveryCodesView {
@@ -21,31 +20,32 @@ export interface RecoveryCodesView {
 const ACTION = '/auth/account/second-factor'
 
 /** The script of the pages shows the button if the browser lets a page write to the clipboard. */
-const copyButton = html`<button class="second" type="button" hidden data-copies="codes" data-copied="${words.copied}" aria-live="polite">${words.copy}</button>`
+const copyButton = (): HtmlFragment =>
+  html`<button class="second" type="button" hidden data-copies="codes" data-copied="${t('recovery.copied')}" aria-live="polite">${t('recovery.copy')}</button>`
 
 /** Creates the page that shows new recovery codes, once. */
 export const createRecoveryCodesPage =
   (layout: Layout) =>
   ({ csrfToken, email, codes, sealed, returnTo, done }: RecoveryCodesView): string =>
     layout.panel({
-      title: words.codesTitle,
+      title: t('recovery.codes_title'),
       below: accountLinks(),
-      body: html`${notice(done && accountDone[done].text)}<p>${words.codesOf} <b>${email}</b>.</p>
+      body: html`${notice(done && t(`account.done.${done}`))}<p>${t.html('recovery.codes_of', { email: html`<b>${email}</b>` })}</p>
 <ul class="codes" id="codes">
 ${codes.map(
   (code) => html`<li><code>${code}</code></li>
 `,
 )}</ul>
-<p>${words.codesAbout}</p>
+<p>${t('recovery.codes_about')}</p>
 <form class="beside" method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}
-${copyButton}
-<button class="second" name="download" value="${sealed}">${words.download}</button>
+${copyButton()}
+<button class="second" name="download" value="${sealed}">${t('recovery.download')}</button>
 </form>
-<a class="first" href="${returnTo}">${words.kept}</a>`,
+<a class="first" href="${returnTo}">${t('recovery.kept')}</a>`,
     })
 
 export const createRecoveryCodesFile =
-  ({ appName }: Layout) =>
+  ({ appName: app }: Layout) =>
   ({ email, codes }: { email: string; codes: readonly string[] }): string =>
-    words.file(appName, email, codes)
+    `${t('recovery.file', { email, app, codes: codes.join('\n') })}\n`

@@ -1,8 +1,8 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { toTimestamp } from '../../lib/time.ts'
 import type { Layout } from '../site/layout.ts'
 import { operatorDetails } from '../site/support.ts'
-import { texts } from '../site/texts.ts'
 
 /** The application refuses the session of a signed-in user, and redirects to the login page again and again. */
 export interface RedirectLoopView {
@@ -16,11 +16,11 @@ export interface RedirectLoopView {
 }
 
 const causes = ({ issuer, nowMs }: RedirectLoopView): HtmlFragment => html`<ul class="ends">
-<li>${texts.loopIssuer} <code>${issuer}</code></li>
-<li>${texts.loopClock} <code>${toTimestamp(nowMs)}</code></li>
-<li>${texts.loopKeys}</li>
-<li>${texts.loopCookie}</li>
-<li>${texts.loopOutage}</li>
+<li>${t.html('loop.issuer', { issuer: html`<code>${issuer}</code>` })}</li>
+<li>${t.html('loop.clock', { time: html`<code>${toTimestamp(nowMs)}</code>` })}</li>
+<li>${t('loop.keys')}</li>
+<li>${t('loop.cookie')}</li>
+<li>${t('loop.outage')}</li>
 </ul>`
 
 /**
@@ -31,14 +31,14 @@ export const createRedirectLoopPage =
   (layout: Layout) =>
   (view: RedirectLoopView): string =>
     layout.panel({
-      title: texts.loop,
+      title: t('loop.title'),
       sign: 'warning',
-      below: html`<a href="/auth/account">${texts.account}</a> · <a href="/auth/logout">${texts.logOut}</a>`,
+      below: html`<a href="/auth/account">${t('account.title')}</a> · <a href="/auth/logout">${t('logout.button')}</a>`,
       requestId: view.requestId,
-      body: html`<p>${texts.loopAbout(layout.appName)} <b>${view.email}</b>.</p>
-<p>${layout.support.text(texts.loopAdvice(layout.appName))}</p>
-<a class="first" href="${view.returnTo}">${texts.loopTryAgain}</a>
-${operatorDetails(html`<p>${texts.loopDetailsAbout} <code>${view.returnTo}</code></p>
-<p>${texts.loopCauses}</p>
+      body: html`<p>${t.html('loop.about', { app: layout.appName, email: html`<b>${view.email}</b>` })}</p>
+<p>${t.html('loop.advice', { app: layout.appName, support: layout.support.sentence() })}</p>
+<a class="first" href="${view.returnTo}">${t('loop.try_again')}</a>
+${operatorDetails(html`<p>${t.html('loop.details', { address: html`<code>${view.returnTo}</code>` })}</p>
+<p>${t('loop.causes')}</p>
 ${causes(view)}`)}`,
     })

@@ -1,7 +1,7 @@
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
 import { codeField } from '../site/code-field.ts'
-import { secondFactorTexts as words } from '../site/second-factor-texts.ts'
 
 /** A user needs this to set up an app. */
 export interface SetUpView {
@@ -24,17 +24,17 @@ export const setUpSteps = (
   { secret, uri, qrCode, sealed, error }: SetUpView,
   form: { action: string; hiddenInputs: HtmlFragment },
 ): HtmlFragment => html`<ol class="steps">
-<li>${words.getApp}</li>
-<li>${words.scan}
-${qrCodeSvg(qrCode, words.qrCode)}
-<p class="about">${words.onThisPhone} <a href="${uri}">${words.openApp}</a></p>
-<p class="about">${words.cannotScan} <code>${inGroups(secret)}</code></p></li>
-<li>${words.enterCode}
+<li>${t('app.step_open')}</li>
+<li>${t('app.step_scan')}
+${qrCodeSvg(qrCode, t('app.qr_code'))}
+<p class="about">${t('app.on_this_device')} <a href="${uri}">${t('app.open')}</a></p>
+<p class="about">${t.html('app.cannot_scan', { key: html`<code>${inGroups(secret)}</code>` })}</p></li>
+<li>${t('app.step_code')}
 <form method="post" action="${form.action}" novalidate>
 ${form.hiddenInputs}
 <input type="hidden" name="set_up" value="${sealed}">
-${codeField({ hint: words.sixDigits, problem: error, focused: error !== undefined })}
-<button class="first">${words.confirm}</button>
+${codeField({ hint: t('field.code.hint_digits'), problem: error, focused: error !== undefined })}
+<button class="first">${t('common.confirm')}</button>
 </form></li>
 </ol>`
 

@@ -60,6 +60,7 @@ export const createRecoveryCodesView = ({
       throw new AppError(
         'gone',
         'These codes were shown more than ten minutes ago. Make new ones to get a file of them.',
+        { reason: 'codes_expired' },
       )
     return {
       status: 200,

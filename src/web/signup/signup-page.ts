@@ -1,10 +1,11 @@
+import { anyOfText } from '../../languages/formats.ts'
+import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
 import { chosenPassword, chosenUsername, csrfInput, field, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { type EntryView, entryHref, providerForms, wayOn } from '../site/providers.ts'
 import { type NameView, nameField } from '../site/person-name.ts'
-import { texts } from '../site/texts.ts'
 
 export interface SignupView extends EntryView {
   /** This is the text that was typed. It is undefined if svc makes the usernames, and asks for none. */
@@ -34,7 +35,7 @@ const focusOf = ({ errors, problem }: SignupView): Name | 'problem' => {
 const usernameField = (value: string, errors: SignupView['errors'], focus: string): HtmlFragment => html`
 ${chosenUsername({
   value,
-  hint: texts.usernameHint,
+  hint: t('field.username.hint_optional'),
   optional: true,
   problem: errors.username,
   focused: focus === 'username',
@@ -45,17 +46,17 @@ type Fields = Pick<SignupView, 'email' | 'username' | 'name' | 'acceptedDomains'
 /** A user who has an account already goes on with one click. */
 const wayOnIfTaken = ({ email, errors, returnTo }: Fields): HtmlFragment | undefined =>
   errors.email === 'email_taken'
-    ? html`<a href="${entryHref('/auth/login', returnTo, email)}">${texts.logInInstead}</a>`
+    ? html`<a href="${entryHref('/auth/login', returnTo, email)}">${t('signup.log_in_instead')}</a>`
     : undefined
 
 // Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
 // the password; svc's username is a nickname for it.
 const fields = (view: Fields, focus: string, { passwordMinLength }: Layout): HtmlFragment => {
   const { email, username, name, acceptedDomains, errors } = view
-  const hint = acceptedDomains.length > 0 && texts.emailHint(acceptedDomains)
+  const hint = acceptedDomains.length > 0 && t('signup.email_hint', { domains: anyOfText(acceptedDomains) })
   return html`${field({
     name: 'email',
-    label: texts.email,
+    label: t('field.email'),
     type: 'email',
     autocomplete: 'username',
     value: email,
@@ -66,7 +67,7 @@ const fields = (view: Fields, focus: string, { passwordMinLength }: Layout): Htm
     focused: focus === 'email',
   })}
 ${chosenPassword({
-  label: texts.password,
+  label: t('field.password'),
   problem: errors.password,
   focused: focus === 'password',
   minLength: passwordMinLength,
@@ -91,7 +92,7 @@ const isUsual = ({ email, username, name, acceptedDomains, errors, problem }: Si
  * token.
  */
 const createOpenPage = (layout: Layout) => {
-  const frame = layout.frame({ title: texts.signUp })
+  const frame = layout.frame({ title: t('signup.title') })
   const empty: Fields = { email: '', username: '', acceptedDomains: [], errors: {}, returnTo: undefined }
   const usualFields = fields(empty, 'email', layout)
 
@@ -107,7 +108,7 @@ const createOpenPage = (layout: Layout) => {
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isUsual(view) ? usualFields : fields(view, focus, layout)}
-<button class="first">${texts.signUpButton}</button>
+<button class="first">${t('signup.button')}</button>
 </form>
 ${providerForms(view)}`,
     })
@@ -115,18 +116,18 @@ ${providerForms(view)}`,
 }
 
 const wayToLogin = ({ returnTo, email }: SignupView): HtmlFragment =>
-  html`${texts.alreadyHere} <a href="${entryHref('/auth/login', returnTo, email)}">${texts.logIn}</a>`
+  html`${t('signup.have_account')} <a href="${entryHref('/auth/login', returnTo, email)}">${t('login.title')}</a>`
 
 /** Creates the signup page, with a form or the providers alone. If signup is closed, the page says so. */
 export const createSignupPage = (layout: Layout) => {
   const openPage = createOpenPage(layout)
-  const closed = html`<p>${layout.support.text(texts.signUpClosedAdvice(layout.appName))}</p>`
+  const closed = html`<p>${t.html('signup.closed_advice', { support: layout.support.sentence() })}</p>`
   return (view: SignupView): string => {
     if (view.closed)
-      return layout.panel({ title: texts.signUpClosed, sign: 'info', below: wayToLogin(view), body: closed })
+      return layout.panel({ title: t('signup.closed'), sign: 'info', below: wayToLogin(view), body: closed })
     if (view.byPassword) return openPage(view)
-    const body = html`<p>${texts.signUpByProvider}</p>
+    const body = html`<p>${t('signup.by_provider')}</p>
 ${providerForms(view, false)}`
-    return layout.panel({ title: texts.signUp, below: wayToLogin(view), body })
+    return layout.panel({ title: t('signup.title'), below: wayToLogin(view), body })
   }
 }

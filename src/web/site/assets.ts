@@ -68,7 +68,7 @@ export const createAssets = (appName: string, accentColor: string) => {
       'passkeys',
       'js',
       'text/javascript; charset=utf-8',
-      scriptWithTexts(readFileSync(PASSKEYS, 'utf8'), passkeyScriptTexts),
+      scriptWithTexts(readFileSync(PASSKEYS, 'utf8'), passkeyScriptTexts()),
     ),
     icon: asset('icon', 'svg', 'image/svg+xml; charset=utf-8', iconSvg(appName, toHex(accent), toHex(accentInk))),
   }

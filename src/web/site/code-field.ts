@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
+import { t } from '../../languages/texts.ts'
 import { type Field, field } from './form.ts'
-import { secondFactorTexts as words } from './second-factor-texts.ts'
 
 /** An account has codes of an app, recovery codes, or both. */
 export type TakenCodes = 'both' | 'codes' | 'recovery_codes'
@@ -18,7 +18,7 @@ type CodeField = Pick<Field, 'problem' | 'focused' | 'hint' | 'value'>
 export const codeField = (it: CodeField): HtmlFragment =>
   field({
     name: 'code',
-    label: words.code,
+    label: t('field.code'),
     type: 'text',
     autocomplete: 'one-time-code',
     inputMode: 'numeric',
@@ -29,10 +29,10 @@ export const codeField = (it: CodeField): HtmlFragment =>
 const recoveryCodeField = (it: CodeField): HtmlFragment =>
   field({
     name: 'recovery_code',
-    label: words.recoveryCode,
+    label: t('field.recovery_code'),
     type: 'text',
     autocomplete: 'off',
-    hint: words.recoveryCodeHint,
+    hint: t('field.recovery_code.hint'),
     maxLength: 40,
     ...it,
   })
@@ -56,7 +56,7 @@ export const codeEntry = ({ takes, errors, focused, value }: CodeEntry): HtmlFra
   if (takes === 'recovery_codes') return recoveryCodeField({ problem, focused, ...typed })
   const isRecovery = takes === 'both' && errors.recovery_code !== undefined
   const code = codeField({
-    hint: words.codeHint,
+    hint: t('field.code.hint'),
     problem: isRecovery ? undefined : problem,
     focused: focused && !isRecovery,
     ...typed,
@@ -65,7 +65,7 @@ export const codeEntry = ({ takes, errors, focused, value }: CodeEntry): HtmlFra
     ? code
     : html`${code}
 <details${isRecovery && html` open`}>
-<summary class="link"><span>${words.useRecoveryCode}</span><span>${words.useCode}</span></summary>
+<summary class="link"><span>${t('field.recovery_code.use')}</span><span>${t('field.code.use')}</span></summary>
 ${recoveryCodeField({ problem: isRecovery ? problem : undefined, focused: focused && isRecovery })}
 </details>`
 }

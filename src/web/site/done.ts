@@ -8,7 +8,7 @@ import { accountPathAfter } from '../../http/step-up.ts'
 export type LoginDone = 'deleted' | 'sign_in_ended' | 'check_mail'
 
 /** Names the section of the account page that says what was done. */
-export const accountPathOf = (what: AccountDone): string => accountPathAfter(what, { place: accountDone[what].section })
+export const accountPathOf = (what: AccountDone): string => accountPathAfter(what, { place: accountDone[what] })
 
 /** Remembers what the user has just done; it gives the path of the account page that says so. */
 export const doneOnAccount = (

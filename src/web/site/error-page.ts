@@ -1,12 +1,32 @@
 import type { ErrorView, NotSentView } from '../../http/frame.ts'
-import { html } from '../../lib/html.ts'
+import { waitText } from '../../languages/formats.ts'
+import { t } from '../../languages/texts.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { IconName } from './icon.ts'
 import type { Layout } from './layout.ts'
 import { entryHref } from './providers.ts'
 import { operatorDetails } from './support.ts'
-import { texts } from './texts.ts'
 
-const failureOf = (status: number) => texts.failures.get(status) ?? texts.failureUnexpected
+/** Pages say about errors with these reasons what happened. The message of the error says the same in JSON. */
+const REASONS = [
+  'account_gone',
+  'codes_expired',
+  'factor_changed',
+  'has_password',
+  'last_way',
+  'logged_out',
+  'no_verification',
+  'not_connected',
+  'not_set_up',
+  'passkey_gone',
+  'session_gone',
+] as const
+
+/** These statuses have a title, and advice that holds for all of their errors. */
+const STATUSES = [400, 401, 403, 404, 405, 408, 413, 415, 429, 500, 503] as const
+
+/** These statuses say that something is not as the user saw it: only the message tells what. */
+const OF_MESSAGE: ReadonlySet<number> = new Set([409, 410, 422])
 
 /**
  * The message of these errors is for the developers and operators of the application: it names headers, cookies, fields
@@ -14,17 +34,25 @@ const failureOf = (status: number) => texts.failures.get(status) ?? texts.failur
  */
 const FOR_OPERATORS: ReadonlySet<number> = new Set([400, 403, 405, 408, 413, 415, 429, 503])
 
-/** The texts for these say what their message says. */
-const SAID_ALREADY: ReadonlySet<number> = new Set([401, 404, 500])
+const knownStatus = (status: number): (typeof STATUSES)[number] => STATUSES.find((one) => one === status) ?? 500
+
+/** Says what happened, if there is more to say than the status does. */
+const happened = ({ status, reason, message }: ErrorView): string | undefined => {
+  const known = REASONS.find((one) => one === reason)
+  if (known) return t(`error.message.${known}`)
+  return OF_MESSAGE.has(status) ? message : undefined
+}
 
 /** 503 keeps its advice, which is to wait a moment: users must know that they are not logged out. */
 const adviceOf = ({ status, retryAfterSeconds }: ErrorView): string =>
-  retryAfterSeconds === undefined || status === 503 ? failureOf(status).advice : texts.tryAgainIn(retryAfterSeconds)
+  retryAfterSeconds === undefined || status === 503
+    ? t(`error.${knownStatus(status)}.advice`)
+    : t('form.try_again_in', { duration: waitText(retryAfterSeconds) })
 
 /** Another tab may have logged in since a form was loaded: the login page redirects a user who is logged in. */
 const loginButtonOf = ({ status, returnTo }: ErrorView): string | undefined => {
-  if (status === 401) return texts.logIn
-  return returnTo === undefined ? undefined : texts.startAgain
+  if (status === 401) return t('error.log_in')
+  return returnTo === undefined ? undefined : t('error.start_again')
 }
 
 const signOf = ({ status, retryAfterSeconds }: ErrorView): IconName => {
@@ -33,28 +61,39 @@ const signOf = ({ status, retryAfterSeconds }: ErrorView): IconName => {
   return retryAfterSeconds === undefined ? 'warning' : 'clock'
 }
 
+const firstLink = (href: string, text: string): HtmlFragment => html`<a class="first" href="${href}">${text}</a>`
+
 /**
  * Creates the page of a failed request. It says what happened and what to do, with one button for it, and shows the
  * request ID, with which an operator finds the log line.
  */
 export const createErrorPage = (layout: Layout) => {
-  const account = html`<a href="/auth/account">${texts.account}</a>`
-  const home = texts.home(layout.appName)
-  return (view: ErrorView): string => {
-    const message = html`<p>${view.message}</p>
-`
-    const isForOperators = FOR_OPERATORS.has(view.status)
+  const home = html`<a href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
+  const account = html`<a href="/auth/account">${t('account.title')}</a>`
+
+  /** Makes the button, and the ways elsewhere. */
+  const waysOf = (view: ErrorView, isFailed: boolean): { button: HtmlFragment; below: HtmlFragment } => {
     const login = loginButtonOf(view)
-    const [href, button] = login ? [entryHref('/auth/login', view.returnTo), login] : [layout.homeUrl, home]
+    if (login)
+      return { button: firstLink(entryHref('/auth/login', view.returnTo), login), below: html`${home} · ${account}` }
+    if (isFailed) return { button: firstLink('/auth/account', t('common.back_to_account')), below: home }
+    return { button: firstLink(layout.homeUrl, t('common.home', { app: layout.appName })), below: account }
+  }
+
+  return (view: ErrorView): string => {
+    const { status, message, requestId } = view
+    const said = happened(view)
+    const isFailed = said !== undefined && status !== 401
+    const { button, below } = waysOf(view, isFailed)
     return layout.panel({
-      title: failureOf(view.status).title,
+      title: isFailed ? t('error.failed.title') : t(`error.${knownStatus(status)}.title`),
       sign: signOf(view),
-      over: texts.errorStatus(view.status),
-      below: login ? html`<a href="${layout.homeUrl}">${home}</a> · ${account}` : account,
-      requestId: view.requestId,
-      body: html`${!isForOperators && !SAID_ALREADY.has(view.status) && message}<p>${adviceOf(view)}</p>
-<a class="first" href="${href}">${button}</a>
-${isForOperators && operatorDetails(message)}`,
+      over: t('error.status', { status }),
+      below,
+      requestId,
+      body: html`<p>${said ?? adviceOf(view)}</p>
+${button}
+${FOR_OPERATORS.has(status) && operatorDetails(html`<p>${message}</p>`)}`,
     })
   }
 }
@@ -67,12 +106,12 @@ export const createNotSentPage =
   (layout: Layout) =>
   ({ returnTo, requestId }: NotSentView): string =>
     layout.panel({
-      title: notSentTexts.title,
+      title: t('error.not_sent.title'),
       sign: 'info',
-      over: texts.errorStatus(401),
+      over: t('error.status', { status: 401 }),
       requestId,
-      body: html`<p>${notSentTexts.about}</p>
-<a class="first" href="${entryHref('/auth/login', returnTo)}" target="_blank" rel="noopener">${notSentTexts.button}</a>`,
+      body: html`<p>${t('error.not_sent.about')}</p>
+<a class="first" href="${entryHref('/auth/login', returnTo)}" target="_blank" rel="noopener">${t('error.not_sent.button')}</a>`,
     })
 
 /** Creates the page in place of an own form of the service that was sent after its user was logged out. */
@@ -80,17 +119,9 @@ export const createWasLoggedOutPage =
   (layout: Layout) =>
   ({ returnTo, requestId }: NotSentView): string =>
     layout.panel({
-      title: notSentTexts.loggedOutTitle,
+      title: t('error.logged_out'),
       sign: 'info',
       requestId,
-      body: html`<p>${notSentTexts.loggedOutAbout}</p>
-<a class="first" href="${entryHref('/auth/login', returnTo)}">${texts.logIn}</a>`,
+      body: html`<p>${t('error.logged_out_about')}</p>
+<a class="first" href="${entryHref('/auth/login', returnTo)}">${t('error.log_in')}</a>`,
     })
-
-const notSentTexts = {
-  title: 'Not sent yet',
-  about: 'You were logged out before this was sent. Log in, then reload this page to send it again.',
-  button: 'Log in (opens in a new tab)',
-  loggedOutTitle: 'You were logged out',
-  loggedOutAbout: 'This page is from before that, so nothing was changed. Log in to come back.',
-}

@@ -1,8 +1,9 @@
-import type { LimitedLogins } from '../../lib/limited-logins.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
+import { MAX_PASSWORD_LENGTH } from '../../accounts/passwords/password-rules.ts'
+import { anyOfText, waitText } from '../../languages/formats.ts'
+import { t } from '../../languages/texts.ts'
 import { type Support, operatorDetails } from './support.ts'
-import { texts } from './texts.ts'
 
 /** A field is one labelled input. The `name` is also the ID, unless it has another. */
 export interface Field {
@@ -34,7 +35,7 @@ export interface Field {
 }
 
 const showButton = (id: string): HtmlFragment =>
-  html`<button class="show" type="button" hidden data-shows="${id}" aria-label="${texts.showPassword}" data-show="${texts.show}" data-show-label="${texts.showPassword}" data-hide="${texts.hide}" data-hide-label="${texts.hidePassword}">${texts.show}</button>`
+  html`<button class="show" type="button" hidden data-shows="${id}" aria-label="${t('field.show_password')}" data-show="${t('field.show')}" data-show-label="${t('field.show_password')}" data-hide="${t('field.hide')}" data-hide-label="${t('field.hide_password')}">${t('field.show')}</button>`
 
 /** Lists the IDs of the texts about the field. A problem replaces the hint, which it usually repeats. */
 const descriptionOf = ({ name, id = name, hint, problem, describedBy }: Field): string | undefined => {
@@ -59,19 +60,21 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   it.focused && html` autofocus`,
 ]
 
-const wordsOfField = (problem: FieldProblem): string => {
-  if (typeof problem === 'string') return texts.fieldProblems[problem]
-  if ('minLength' in problem) return texts.passwordTooShort(problem.minLength)
-  if ('asciiForm' in problem) return texts.emailNotAscii(problem.asciiForm)
-  return texts.emailNotAccepted(problem.acceptedDomains)
+/** Says what is wrong with a field. */
+export const fieldProblemText = (problem: FieldProblem): string => {
+  if (problem === 'password_too_long') return t.plural('problem.password_too_long', MAX_PASSWORD_LENGTH)
+  if (typeof problem === 'string') return t(`problem.${problem}`)
+  if ('minLength' in problem) return t.plural('field.password.too_short', problem.minLength)
+  if ('asciiForm' in problem) return t('problem.email_not_ascii', { address: problem.asciiForm })
+  return t('problem.email_not_accepted', { domains: anyOfText(problem.acceptedDomains) })
 }
 
 const startOf = (it: Field): HtmlFragment => {
   const { name, id = name } = it
   const input = html`<input id="${id}" name="${name}" type="${it.type}" autocomplete="${it.autocomplete}"${attributes(it)}>`
   return html`<div class="field">
-<label for="${id}">${it.label}${it.optional && html` <span>${texts.optional}</span>`}</label>
-${it.problem && html`<p class="problem" role="alert" id="${id}-problem">${wordsOfField(it.problem)}</p>`}${it.remedy && html`<p class="hint">${it.remedy}</p>`}
+<label for="${id}">${it.label}${it.optional && html` <span>${t('field.optional')}</span>`}</label>
+${it.problem && html`<p class="problem" role="alert" id="${id}-problem">${fieldProblemText(it.problem)}</p>`}${it.remedy && html`<p class="hint">${it.remedy}</p>`}
 ${it.type === 'password' ? html`<div class="secret">${input}${showButton(id)}</div>` : input}
 `
 }
@@ -95,7 +98,7 @@ export const fieldBeside = (it: Omit<Field, 'beside'>): FieldBeside => {
 export const field = ({ beside, ...it }: Field): HtmlFragment => fieldBeside(it)(beside)
 
 /** Marks the button of the way by which this browser signed in last. */
-export const lastUsedMark = html`<span class="last">${texts.lastUsed}</span>`
+export const lastUsedMark = html`<span class="last">${t('login.last_used')}</span>`
 
 /** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
@@ -113,13 +116,13 @@ export const ownerInput = (email: string): HtmlFragment =>
 
 const wordsOf = (problem: FormProblem): string => {
   if (problem.kind === 'credentials_wrong')
-    return problem.loginWith === 'both' ? texts.credentialsWrongOfBoth : texts.credentialsWrong
-  if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
-  if (problem.kind === 'codes_locked') return texts.codesLocked[problem.where]
-  if (problem.kind === 'login_limited')
-    return `${limitTexts.why[problem.of]} ${texts.tryAgainIn(problem.retryAfterSeconds)}`
-  const say = problem.kind === 'busy' ? texts.busy : texts.tooManyAttempts
-  return say(problem.retryAfterSeconds)
+    return t(problem.loginWith === 'both' ? 'form.credentials_wrong_both' : 'form.credentials_wrong')
+  if (problem.kind === 'outdated') return t(problem.cookieMissing ? 'form.cookie_missing' : 'form.outdated')
+  if (problem.kind === 'codes_locked') return t(`form.codes_locked.${problem.where}`)
+  const duration = waitText(problem.retryAfterSeconds)
+  return problem.kind === 'login_limited'
+    ? t(`limit.${problem.of}`, { duration })
+    : t(`form.${problem.kind}`, { duration })
 }
 
 /** Finds the request ID of a problem that an operator can look into. */
@@ -171,33 +174,12 @@ interface ChosenPassword extends Shown {
 export const chosenPassword = (it: ChosenPassword): HtmlFragment =>
   field({
     name: 'password',
-    label: texts.newPassword,
+    label: t('field.new_password'),
     type: 'password',
     autocomplete: 'new-password',
-    hint: texts.newPasswordHint(it.minLength),
+    hint: t.plural('field.password.hint', it.minLength),
     ...it,
   })
 
 export const chosenUsername = (it: Shown & { value: string; hint: string; optional?: boolean }): HtmlFragment =>
-  field({ name: 'username', label: texts.username, type: 'text', autocomplete: 'nickname', maxLength: 30, ...it })
-
-const why: Record<LimitedLogins, string> = {
-  in_network:
-    'So many wrong passwords came for this account from your network that no more are checked for now, perhaps from someone else.',
-  anywhere:
-    'So many wrong passwords came for this account that no more are checked for now, perhaps from someone else.',
-  in_known_browser:
-    'So many wrong passwords were entered for this account in this browser that no more are checked here for now.',
-  of_network: 'So many wrong passwords came from your network that no more are checked for now.',
-}
-
-/** These texts belong to a login that is refused because too many passwords were tried. */
-export const limitTexts = {
-  /** This comes before the time of the next try. */
-  why,
-  byMail: 'You need not wait: get a link by mail.',
-  byMailOrKnownBrowser: 'You need not wait: get a link by mail, or use a browser in which you have logged in before.',
-  link: 'Get a link to choose a new password',
-  knownBrowser: 'You need not wait in a browser in which you have logged in before.',
-  askOperator: (appName: string): string => `If you cannot wait, ask whoever runs ${appName}.`,
-}
+  field({ name: 'username', label: t('field.username'), type: 'text', autocomplete: 'nickname', maxLength: 30, ...it })

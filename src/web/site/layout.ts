@@ -1,12 +1,13 @@
 import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { LANGUAGE } from '../../languages/formats.ts'
+import { t } from '../../languages/texts.ts'
 import type { FormProblem } from '../../http/form-view.ts'
 import type { Palette } from '../../lib/theme.ts'
 import { type Asset, initialOf } from './assets.ts'
 import { problemBox, problemDetails, requestIdOf } from './form.ts'
 import { type IconName, sign } from './icon.ts'
 import { type Support, createSupport } from './support.ts'
-import { texts } from './texts.ts'
 
 interface LayoutDeps {
   theme: { light: Palette; dark: Palette }
@@ -77,7 +78,7 @@ const brandOf = ({ appName, logoUrl, homeUrl = '/' }: Branding): HtmlFragment =>
     : html`<a class="brand" href="${homeUrl}"><span class="mark" aria-hidden="true">${initialOf(appName)}</span>${appName}</a>`
 
 const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragment => html`
-<meta name="description" content="${texts.documentDescription(appName)}">
+<meta name="description" content="${t('page.description', { app: appName })}">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="theme-color" content="${toHex(theme.light.wash)}" media="(prefers-color-scheme:light)">
@@ -100,11 +101,11 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const [script, passkeyScript] = [scriptOf(deps.script), scriptOf(deps.passkeys)]
   const rowStyle = styleOf(deps.accountStyle)
 
-  const footerOf = ({ below, problem, requestId = problem && requestIdOf(problem) }: PanelContent) =>
+  const footerOf = ({ body, below, problem, requestId = problem && requestIdOf(problem) }: PanelContent) =>
     (below || requestId !== undefined) &&
     html`
 <footer class="below">
-${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.requestNote(requestId)}</p>`}
+${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.requestNote(requestId, body)}</p>`}
 </footer>`
 
   /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
@@ -112,10 +113,10 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
     { title, rows = false, passkeys = false }: Fixed,
     wrong: boolean,
   ): HtmlFragment => html`<!doctype html>
-<html lang="${texts.lang}">
+<html lang="${LANGUAGE}">
 <head>
 <meta charset="utf-8">
-<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${rows && rowStyle}${script}${passkeys && passkeyScript}
+<title>${wrong ? t('page.error_title', { title }) : title} &#183; ${appName}</title>${head}${rows && rowStyle}${script}${passkeys && passkeyScript}
 </head>
 <body>
 `

@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { LimitedLogins } from '../../lib/limited-logins.ts'
 import type { FormProblem } from '../../http/form-view.ts'
-import { limitTexts } from './form.ts'
+import { t } from '../../languages/texts.ts'
 import type { Layout } from './layout.ts'
 import { entryHref } from './providers.ts'
 
@@ -19,20 +19,23 @@ const KNOWN_BROWSER_HELPS: Record<LimitedLogins, boolean> = {
   of_network: false,
 }
 
-/** This stands below the problem of a login that a limit refuses. It says why, and what to do until then. */
+/** This stands below the problem of a login that a limit refuses. It says what to do until then. */
 export const loginLimited = (layout: Layout, { problem, email, returnTo }: LimitedLogin): HtmlFragment | undefined => {
   if (problem?.kind !== 'login_limited') return undefined
   const knownBrowserHelps = KNOWN_BROWSER_HELPS[problem.of]
   if (!layout.mailIsOn) return withoutMail(layout, knownBrowserHelps)
-  return html`
-<p>${knownBrowserHelps ? limitTexts.byMailOrKnownBrowser : limitTexts.byMail}</p>
-<a class="first" href="${entryHref('/auth/password/forgot', returnTo, email)}">${limitTexts.link}</a>
+  return html`${
+    knownBrowserHelps &&
+    html`
+<p>${t('limit.other_browser')}</p>`
+  }
+<a class="first" href="${entryHref('/auth/password/forgot', returnTo, email)}">${t('limit.link')}</a>
 `
 }
 
-const withoutMail = ({ support, appName }: Layout, knownBrowserHelps: boolean): HtmlFragment =>
+const withoutMail = ({ support }: Layout, knownBrowserHelps: boolean): HtmlFragment =>
   html`
-<p>${knownBrowserHelps && html`${limitTexts.knownBrowser} `}${support.text(limitTexts.askOperator(appName))}</p>
+<p>${knownBrowserHelps && html`${t('limit.other_browser')} `}${t.html('limit.support', { support: support.sentence() })}</p>
 `
 
 /** Finds the class of the button that sends the password: while none is checked, the way by mail comes first. */

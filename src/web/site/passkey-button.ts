@@ -1,6 +1,6 @@
+import { t, type TextKey } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { lastUsedMark } from './form.ts'
-import { passkeyTexts as texts } from './passkey-texts.ts'
 
 export interface PasskeyView {
   id: string
@@ -35,7 +35,12 @@ interface PasskeyButton {
   before?: HtmlFragment | false | undefined
 }
 
-const LABELS = { 'log-in': texts.logIn, confirm: texts.confirm, fill: texts.use, add: texts.add }
+const LABELS: Record<PasskeyButton['kind'], TextKey> = {
+  'log-in': 'passkeys.log_in',
+  confirm: 'passkeys.confirm',
+  fill: 'passkeys.use',
+  add: 'passkeys.add',
+}
 
 /** `fill` puts the response into this field, as JSON. */
 const responseInput = html`<input type="hidden" name="passkey_response">`
@@ -46,10 +51,10 @@ const responseInput = html`<input type="hidden" name="passkey_response">`
  */
 export const passkeyButton = ({ kind, csrfToken, url, link, ...it }: PasskeyButton): HtmlFragment =>
   html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
-${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? LABELS[kind]}${it.isLastUsed && html` ${lastUsedMark}`}</button>
+${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? t(LABELS[kind])}${it.isLastUsed && html` ${lastUsedMark}`}</button>
 ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>
-<noscript><p class="hint">${texts.withoutScripts[kind]}</p></noscript>`
+<noscript><p class="hint">${t('passkeys.need_scripts')}</p></noscript>`
 
 /**
  * The icon shows a user and a key, which stand for passkeys. It has the colour of the text around it, in forced colours

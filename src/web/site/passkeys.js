@@ -64,11 +64,11 @@ const forget = async (credentialId, rpId) => {
   }
 }
 
-const wordsOfRefusal = (status, error, used) => {
-  if (status === 403 && !used) return texts.outdated
+const wordsOfRefusal = ({ status, headers }) => {
+  if (status === 410) return texts.linkEnded
   if (status === 429) return texts.tooMany
   if (status >= 500) return texts.unavailable
-  return error?.message ?? texts.unavailable
+  return texts.refused[headers.get('x-svc-reason')] ?? texts.outdated
 }
 
 /** The answer to a `POST`. Where it names a place to go on, the browser goes there. */
@@ -84,7 +84,7 @@ const post = async ({ dataset }, url, body, used) => {
     })
     content = await answer.json()
   } catch {
-    if (!answer || answer.ok) throw new Problem(texts.networkAway)
+    if (!answer || answer.ok) throw new Problem(texts.network)
   }
   if (answer.ok || answer.headers.has('location')) {
     const where = answer.headers.get('location')
@@ -94,7 +94,7 @@ const post = async ({ dataset }, url, body, used) => {
     await forget(used.id, used.rpId)
     throw new Problem(texts.unknown)
   }
-  throw new Problem(wordsOfRefusal(answer.status, content?.error, used))
+  throw new Problem(wordsOfRefusal(answer))
 }
 
 const codeOf = (fields) => fields?.recovery_code?.value || fields?.code?.value

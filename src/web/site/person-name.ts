@@ -3,6 +3,7 @@ import type { FieldProblem } from '../../http/form-view.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { HtmlFragment } from '../../lib/html.ts'
+import { t } from '../../languages/texts.ts'
 import { field } from './form.ts'
 
 /** This is the field for the name of a person, where there is one (`SVC_NAMES`). */
@@ -38,7 +39,7 @@ export const requireTypedName = (context: RequestContext, names: NamesMode): str
 export const nameField = ({ value, isRequired, problem }: NameView, focused: boolean): HtmlFragment =>
   field({
     name: 'name',
-    label: nameTexts.label,
+    label: t('field.name'),
     type: 'text',
     autocomplete: 'name',
     isPersonName: true,
@@ -47,10 +48,3 @@ export const nameField = ({ value, isRequired, problem }: NameView, focused: boo
     problem,
     focused,
   })
-
-export const nameTexts = {
-  label: 'Name',
-  about: 'What people call you.',
-  missing: 'Your name is not known here yet. Please add it.',
-  button: 'Save name',
-} as const

@@ -1,10 +1,10 @@
 import type { ProviderView } from '../../http/services.ts'
 import { readEmail } from '../../lib/email-address.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { t } from '../../languages/texts.ts'
 import { initialOf } from './assets.ts'
 import type { FormView } from '../../http/form-view.ts'
 import { csrfInput, lastUsedMark, returnToInput } from './form.ts'
-import { texts } from './texts.ts'
 
 /** This is the purpose of a visit to a provider, if it is not a sign-in. */
 export type ProviderIntent = 'link' | 'confirm'
@@ -66,7 +66,8 @@ const buttonsOf = (
 ${providers.map((provider) => {
   const { label, iconUrl } = provider
   const isLast = provider.name === lastWay
-  const name = inPairs && html` aria-label="${words(label)}"${isLast && html` aria-description="${texts.lastUsed}"`}`
+  const name =
+    inPairs && html` aria-label="${words(label)}"${isLast && html` aria-description="${t('login.last_used')}"`}`
   const content = html`${providerIcon(label, iconUrl)}${inPairs ? label : words(label)}${isLast && html` ${lastUsedMark}`}`
   return button(provider, name || undefined, content)
 })}</div>`
@@ -104,12 +105,15 @@ export const providerButtons = ({
   )
 }
 
+/** This is the text of the button of a provider. */
+export const continueWith = (provider: string): string => t('login.continue_with', { provider })
+
 /** Makes the buttons within one form, each with the action of its provider. */
 export const providerSubmits = (providers: readonly ProviderView[]): HtmlFragment | undefined =>
   providers.length === 0
     ? undefined
     : buttonsOf(
-        { providers, words: texts.continueWith },
+        { providers, words: continueWith },
         (
           { name },
           attributes,
@@ -123,10 +127,10 @@ export const entryButtons = (
   { csrfToken, providers = [] }: { csrfToken: string; providers: readonly ProviderView[] | undefined },
   entry: EntryLink,
 ): HtmlFragment | undefined =>
-  providerButtons({ csrfToken, providers, hiddenInputs: entryInputs(entry), words: texts.continueWith })
+  providerButtons({ csrfToken, providers, hiddenInputs: entryInputs(entry), words: continueWith })
 
 /** The line separates a form and the buttons that can be used in its place. */
-export const orLine = (): HtmlFragment => html`<div class="or"><span>${texts.or}</span></div>
+export const orLine = (): HtmlFragment => html`<div class="or"><span>${t('common.or')}</span></div>
 `
 
 export interface EntryView extends FormView {
@@ -158,12 +162,12 @@ export const entryHref = (
 
 /** These links stand below a page of a user who is signed in, other than the account page. */
 export const accountLinks = (): HtmlFragment =>
-  html`<a href="/auth/account">${texts.backToAccount}</a> · <a href="/auth/logout">${texts.logOut}</a>`
+  html`<a href="/auth/account">${t('common.back_to_account')}</a> · <a href="/auth/logout">${t('logout.button')}</a>`
 
 /** The form is older than a login in another tab: the login page leads a signed-in user on. */
 export const wayOn = ({ problem, returnTo }: Pick<EntryView, 'problem' | 'returnTo'>): HtmlFragment | undefined =>
   problem?.kind === 'outdated'
-    ? html`<p class="about">${texts.loggedInElsewhere} <a href="${entryHref('/auth/login', returnTo)}">${texts.goOn}</a></p>`
+    ? html`<p class="about">${t('form.logged_in_elsewhere')} <a href="${entryHref('/auth/login', returnTo)}">${t('common.continue')}</a></p>`
     : undefined
 
 /**
@@ -175,6 +179,6 @@ export const providerForms = (
   isBelowForm = true,
 ): HtmlFragment | undefined => {
   const hiddenInputs = returnToInput(returnTo)
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith, lastWay })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith, lastWay })
   return buttons && html`${isBelowForm && orLine()}${buttons}`
 }

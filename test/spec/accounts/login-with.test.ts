@@ -106,7 +106,7 @@ describe('§4.2 SVC_LOGIN_WITH=both', () => {
     const empty = await newAgent().post('/auth/login', { email: ' ', password: 'x' })
     assertPage(empty, 422)
     assert.match(empty.text, /Enter your email address or username\./)
-    assert.match((await guess(newAgent(), newPerson().username)).text, /The email, username or password is wrong\./)
+    assert.match((await guess(newAgent(), newPerson().username)).text, /Wrong email, username or password\./)
   })
 
   test('no username has an @, so that what has one is an email', async () => {

@@ -190,7 +190,7 @@ describe('SVC_NAMES=optional', () => {
     const { agent } = await named('Ada')
     assertRedirect(await change(agent, ' '), CHANGED)
     assert.equal(await nameOf(agent), null)
-    assert.match((await agent.get(CHANGED)).text, /Your name was changed\./)
+    assert.match((await agent.get(CHANGED)).text, /Name changed\./)
   })
 })
 
@@ -215,10 +215,10 @@ describe('SVC_NAMES=required', () => {
     const { agent } = await signedUp(off)
     const here = at(required, agent)
     assert.equal(await nameOf(here, required), null)
-    assert.match((await here.get('/auth/account')).text, /Your name is not known here yet/)
+    assert.match((await here.get('/auth/account')).text, /Please add your name\./)
     assertRedirect(await change(here, 'Ada'), CHANGED)
     assert.equal(await nameOf(here, required), 'Ada')
-    assert.doesNotMatch((await here.get('/auth/account')).text, /not known here/)
+    assert.doesNotMatch((await here.get('/auth/account')).text, /Please add/)
   })
 })
 

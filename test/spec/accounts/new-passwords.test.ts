@@ -97,7 +97,7 @@ describe('§2.3 SVC_PASSWORD_MIN_LENGTH and SVC_PASSWORD_BLOCKLIST_FILE', () => 
       assert.doesNotMatch(page, /minlength="8"|8 characters/)
       const name = /name="new_password"/.test(page) ? 'new_password' : 'password'
       assertRefused(await send(TOO_SHORT), name, /Use at least 12 characters\./)
-      assertRefused(await send(KNOWN), name, /This password is known to others/)
+      assertRefused(await send(KNOWN), name, /This password is on a list of known passwords/)
       assert.equal((await send(GOOD)).status, 303)
     })
   }

@@ -68,7 +68,7 @@ describe('the page of all devices', () => {
     const [latest = ''] = idsOf((await agent.get(DEVICES)).text)
     const ended = await agent.post('/auth/account/sessions', { session_id: latest, return_to: DEVICES })
     assert.equal(ended.location, `${DEVICES}?done=session#done`)
-    assert.match((await agent.get(ended.location)).text, /role="status"[^>]*>The device was logged out\./)
+    assert.match((await agent.get(ended.location)).text, /role="status"[^>]*>Device logged out\./)
     await assertSignedOut(tablet)
     await assertSignedIn(phone)
     const all = await agent.post('/auth/account/sessions', { all_others: '1', return_to: DEVICES })

@@ -10,9 +10,9 @@ const service = await startService({ env: site })
 
 /** The text at the field for each reason. */
 const WORDS = {
-  repeats: 'the same few characters again and again',
-  account: 'more than your email address or name',
-  site: 'more than the name of this site',
+  repeats: 'This password repeats itself',
+  account: 'isn’t based on your email address or name',
+  site: 'isn’t based on this site’s name',
 }
 
 const weak: [keyof typeof WORDS, (person: Person) => string][] = [

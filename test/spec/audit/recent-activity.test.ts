@@ -59,7 +59,7 @@ describe('recent activity on the account page', () => {
       activity.map((row) => row.replace(/:? .*/, '')),
       ['Wrong', 'Username', 'Logged', 'Account'],
     )
-    assert.match(activity.at(-1) ?? '', /^Account created: By /)
+    assert.match(activity.at(-1) ?? '', /^Account created: Automatic$/)
 
     for (let changes = 0; changes < 6; changes += 1) await operator.users.change(id, { roles: [`role:${changes}`] })
     assert.deepEqual(await failures(), [], 'they are older than what is shown')
@@ -80,17 +80,17 @@ describe('recent activity on the account page', () => {
     await agent.post('/auth/account/username', { username: newPerson().username })
     const expected = [
       'Username changed here: Firefox on Linux · 203.0.113.1',
-      'Roles changed: By the people who run Acme',
-      'Wrong password, 3 times: curl · 198.51.100.9',
-      'Logged in with the password here: Firefox on Linux · 203.0.113.1',
+      'Roles changed: By an administrator',
+      'Wrong password · 3 times: curl · 198.51.100.9',
+      'Logged in with your password here: Firefox on Linux · 203.0.113.1',
     ]
     await eventually('the failed logins are recorded', async () =>
-      (await listedAll(agent)).some((each) => each.startsWith('Wrong password, 3 times')),
+      (await listedAll(agent)).some((each) => each.startsWith('Wrong password · 3 times')),
     )
     const activity = await listedAll(agent)
     assert.deepEqual(activity.slice(0, -1).toSorted(), expected.toSorted())
     assert.equal(activity[0], expected[0])
-    assert.match(activity.at(-1) ?? '', /^Account created: By /)
+    assert.match(activity.at(-1) ?? '', /^Account created: Automatic$/)
   })
 
   test('has four entries, and leads to the page of all', async () => {
@@ -113,9 +113,12 @@ describe('recent activity on the account page', () => {
     assert.equal(taken.status, 303, taken.text)
     for (const list of [listed, listedAll]) {
       const activity = await list(owner)
-      assert.match((await listedAll(owner)).at(-1) ?? '', /^You showed that the email address is yours/)
+      assert.match(
+        (await listedAll(owner)).at(-1) ?? '',
+        /^You confirmed your email address and took over the account: /,
+      )
       assert.ok(!activity.join('\n').includes('198.51.100.7'))
-      assert.ok(activity.some((each) => each.startsWith('Logged in by a link here: ')))
+      assert.ok(activity.some((each) => each.startsWith('Logged in with a link here: ')))
     }
   })
 
@@ -134,7 +137,7 @@ describe('recent activity on the account page', () => {
     for (const id of ['change-password', 'devices']) assert.ok(account.includes(` id="${id}"`), id)
     assert.equal((await agent.post('/auth/account/sessions', { all_others: '1' })).status, 303)
     assert.equal((await thief.get('/auth/api/v1/user')).status, 401)
-    assert.match((await listed(agent))[0] ?? '', /^A device was logged out here: /)
+    assert.match((await listed(agent))[0] ?? '', /^Device logged out here: /)
   })
 
   test('a request for the page records nothing', async () => {

@@ -37,10 +37,10 @@ test('§4.13 the page for a form says what happened, and leads to the login page
   const { text, headers } = await visitor.get('/auth/check?redirect=1', sent)
   assert.match(
     text.replaceAll(/(?:<[^>]*>|\s)+/g, ' '),
-    /You were logged out before this was sent\. Log in \(opens in a new tab\), then reload this page to send it again\./,
+    /You were logged out before this was sent\. Log in in a new tab, then reload this page to send it\./,
   )
   assert.ok(!text.includes('<b>&'))
-  assert.match(text, /<a href="\/auth\/login\?return_to=%2Forders[^"]*" target="_blank" rel="noopener">/)
+  assert.match(text, /<a class="first" href="\/auth\/login\?return_to=%2Forders[^"]*" target="_blank" rel="noopener">/)
   assert.match(String(headers['content-security-policy']), /style-src/)
 })
 

@@ -33,7 +33,7 @@ const REFUSED = [
 
 test('`SVC_EMAIL_DOMAINS`: signup accepts exactly these domains, and the page names them', async () => {
   const page = await newAgent(service).get('/auth/signup')
-  assert.match(page.text, /An address of corp\.example or sub\.staff\.example\./)
+  assert.match(page.text, /Use an address at corp\.example or sub\.staff\.example\./)
   for (const domain of ACCEPTED) assertRedirect(await signUp(newAgent(service), personAt(domain)), '/')
   for (const domain of REFUSED) {
     const person = personAt(domain)
@@ -41,7 +41,7 @@ test('`SVC_EMAIL_DOMAINS`: signup accepts exactly these domains, and the page na
     assertPage(answer, 422)
     assert.ok(answer.text.includes(person.email), 'what was typed is kept')
     if (!domain.includes('.')) continue
-    assert.match(answer.text, /id="email-problem">Use an email address of corp\.example or sub\.staff\.example\.</)
+    assert.match(answer.text, /id="email-problem">Use an email address at corp\.example or sub\.staff\.example\.</)
   }
 })
 
@@ -51,7 +51,7 @@ test('every field that is wrong is shown, the domain among them, whether or not 
   for (const { email } of [known, personAt('example.com')]) {
     const answer = await signUp(newAgent(service), { email, password: 'short', username: '' })
     assertPage(answer, 422)
-    assert.match(answer.text, /id="email-problem">Use an email address of[^]*id="password-problem">Use at least 8/)
+    assert.match(answer.text, /id="email-problem">Use an email address at[^]*id="password-problem">Use at least 8/)
   }
 })
 

@@ -25,12 +25,12 @@ const userOfCorp = async () => {
 
 const wordsOf = (html: string): string => html.replace(/<[^>]*>/g, ' ')
 
-test('without passwords, “Can’t log in?” mails a link that connects a provider', async () => {
+test('without passwords, “Trouble logging in?” mails a link that connects a provider', async () => {
   const person = newPerson()
   await createUser(service, person)
   const employee = newOpenIdUser({ email: person.email })
   const [agent, elsewhere] = [newAgent(service), newAgent(service)]
-  assert.match((await agent.get('/auth/login')).text, /href="\/auth\/password\/forgot[^"]*">Can’t log in\?/)
+  assert.match((await agent.get('/auth/login')).text, /href="\/auth\/password\/forgot[^"]*">Trouble logging in\?/)
   const page = await agent.get(`${FORGOT}?email=${encodeURIComponent(person.email)}&return_to=%2Fkept`)
   assertPage(page)
   assert.doesNotMatch(wordsOf(page.text), /password/i)
@@ -129,7 +129,7 @@ test('`SVC_EMAIL_DOMAINS` holds for changes of email too, and the page names the
   const { agent } = await limited.newUser()
   const refused = await askFor(agent, 'ada@example.com')
   assertPage(refused, 422)
-  assert.match(refused.text, /Use an email address of corp\.example\./)
+  assert.match(refused.text, /Use an email address at corp\.example\./)
   assert.match(refused.text, /value="ada@example\.com"/)
   await asked(limited, agent, `${newPerson().username}@CORP.example`)
 })

@@ -38,7 +38,7 @@ describe('§4.11 an old address is taken for everybody else, while it can be put
     for (const email of [old, old.toUpperCase()]) {
       const answer = await signUpWith(email)
       assertPage(answer, 409)
-      assert.match(answer.text, /already an account with this email/)
+      assert.match(answer.text, /This email address already has an account/)
     }
     const created = await service.cli(['users', 'create', old], { input: newPerson().password })
     assert.equal(created.code, 1)
@@ -81,7 +81,7 @@ describe('§4.11 an old address is taken for everybody else, while it can be put
     const person = newOpenIdUser({ email: old })
     const answer = await signInBy(agent, 'corp', (url) => corp.visit(url, { person }))
     assertNoSession(agent, answer, 409)
-    assert.match(answer.text, /its owner can still take it back/)
+    assert.match(answer.text, /An account used it until recently and can still take it back\./)
     assert.equal((await failureOf(service, answer)).problem, 'email_reserved')
   })
 

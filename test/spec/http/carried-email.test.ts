@@ -34,7 +34,10 @@ test('the page that says that an email is taken leads to the login with it', asy
   assertPage(taken, 409)
   const expected = `/auth/login?email=${person.email}&return_to=%2Fkept`
   assert.deepEqual(linksTo(taken, '/auth/login'), [expected, expected])
-  assert.match(taken.text, /id="email-problem">There is already an account[^<]*<\/p><p class="hint"><a href="/)
+  assert.match(
+    taken.text,
+    /id="email-problem">This email address already has an account[^<]*<\/p><p class="hint"><a href="/,
+  )
   const login = await newAgent(service).get(expected)
   assert.equal(emailIn(login), person.email)
   assert.match(login.text, /<input id="password"[^>]* autofocus>/)

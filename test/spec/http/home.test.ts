@@ -98,8 +98,8 @@ describe('§4.8 / of a base URL on this machine, where no application answers', 
     const named = [...answer.text.matchAll(/<code>((?:deploy|docs)\/[^<]*)/g)].map(([, path = '']) => path)
     assert.deepEqual(named.slice(0, 2), ['deploy/', 'docs/integrate.md'])
     for (const path of named) assert.ok(existsSync(new URL(`../../../${path}`, import.meta.url)), path)
-    const [, proxies = ''] = /the configuration for (.+) from <code>deploy\//.exec(answer.text) ?? []
-    for (const proxy of proxies.split(/, | or /))
+    const [, proxies = ''] = /from a configuration in <code>deploy\/<\/code> \(([^)]+)\)/.exec(answer.text) ?? []
+    for (const proxy of proxies.split(', '))
       assert.ok(existsSync(new URL(`../../../deploy/${proxy.toLowerCase()}/README.md`, import.meta.url)), proxy)
     assert.doesNotMatch(answer.text, /proxy_pass/, 'no lines that the doctor would refuse')
     const [, args = ''] = /<code>svc (doctor [^<]+)/.exec(answer.text) ?? []

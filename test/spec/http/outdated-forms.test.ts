@@ -35,8 +35,8 @@ const fieldsOf = (html: string, action: string): Record<string, string> => {
 
 const assertShownAgain = (answer: Answer, agent: UserAgent, action: string, typed: Form): Record<string, string> => {
   assertErrorPage(answer, 403)
-  assert.match(answer.text, /role="alert"[^>]*>This page was out of date, so nothing was changed\./)
-  assert.match(answer.text, /<summary[^>]*>For the operator<\/summary>\s*<div[^>]*>\s*<p>The CSRF token [^<]*svc_csrf/)
+  assert.match(answer.text, /role="alert"[^>]*>This page expired, so nothing was changed\./)
+  assert.match(answer.text, /<summary[^>]*>Technical details<\/summary>\s*<div[^>]*>\s*<p>The CSRF token [^<]*svc_csrf/)
   assert.ok(!answer.text.includes(TYPED_PASSWORD))
   const { csrf_token: token, ...fields } = fieldsOf(answer.text, action)
   assert.equal(token, tokenOf(agent), 'a good token is in the form')
@@ -126,7 +126,7 @@ describe('§5.2 a form that is refused for its token alone is shown again', () =
     const headers = { ...own, cookie: [], 'content-type': 'application/x-www-form-urlencoded' }
     const answer = await agent.send({ method: 'POST', path: '/auth/login', headers, body })
     assertErrorPage(answer, 403)
-    assert.match(answer.text, /Allow cookies for it, and send this again\./)
+    assert.match(answer.text, /Allow cookies for this site and try again\./)
     assert.match(answer.text, / value="typed"/)
   })
 
@@ -194,7 +194,7 @@ describe('§5.2 a form is not shown again', () => {
     const tab = { csrf_token: tokenOf(agent) }
     await agent.post('/auth/logout')
     const answer = await agent.post('/auth/logout', tab, own)
-    assert.match(answer.text, /<h1>You are logged out<\/h1>/)
+    assert.match(answer.text, /<h1>You’re logged out<\/h1>/)
     assert.doesNotMatch(answer.text, /<form|<title>Error/)
   })
 })

@@ -128,7 +128,7 @@ describe('what a page says was done', () => {
     assert.equal(changed.location, '/auth/account?done=username#profile')
     for (const tab of [user, user, user.copy()]) {
       const page = await tab.get('/auth/account?done=username')
-      assert.deepEqual(messagesOf(page), ['Your username was changed.'])
+      assert.deepEqual(messagesOf(page), ['Username changed.'])
       assert.match(sectionOf(page, 'username-section'), /<p class="box done" id="done" role="status" tabindex="-1"/)
     }
     for (const path of ['/auth/account', '/auth/account?done=password'])
@@ -138,7 +138,7 @@ describe('what a page says was done', () => {
   test('of one account, and not of the next one in the same browser', async () => {
     const { agent: user, person } = await signedUp(service)
     await user.post('/auth/account/sessions', { all_others: '1' })
-    assert.deepEqual(messagesOf(await user.get('/auth/account?done=sessions')), ['All other devices were logged out.'])
+    assert.deepEqual(messagesOf(await user.get('/auth/account?done=sessions')), ['All other devices logged out.'])
     await signUp(user, newPerson())
     assert.deepEqual(messagesOf(await user.get('/auth/account?done=sessions')), [])
     await logIn(user, person)
@@ -205,7 +205,7 @@ for (const [name, open] of pages) {
   test(`${name}: has a description in its head, and no directives that browsers ignore`, async () => {
     const { text } = await open()
     const [, head = ''] = text.split(/<\/?head>/)
-    assert.match(head, /<meta name="description" content="Log in to localhost, create an account, [^"]+">/)
+    assert.match(head, /<meta name="description" content="Log in to localhost or manage your account\.">/)
     const fields = [...text.matchAll(/<input [^>]*>/g)].filter(([input]) => !input.includes(' readonly'))
     for (const [input] of fields) assert.equal(input.includes('autocapitalize'), input.includes('type="text"'), input)
   })

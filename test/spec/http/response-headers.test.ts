@@ -52,14 +52,6 @@ describe('a response that caches may store', () => {
 
   test('an asset is compressed for a client that takes gzip, and no page is', async () => {
     const { path = '' } = routes.find((route) => route.path.endsWith('.css')) ?? {}
-    const ask = async (address: string, accepted?: string) => {
-      const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
-      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-        get(new URL(address, service.url), { headers }, resolve).on('error', reject)
-      })
-      const body = Buffer.concat(await Array.fromAsync(answer))
-      return { encoding: answer.headers['content-encoding'], vary: answer.headers.vary, body }
-    }
     const plain = await ask(path)
     assert.deepEqual([plain.encoding, plain.vary], [undefined, 'accept-encoding'])
     for (const accepted of ['gzip', 'br, GZIP;q=0.5', 'deflate,gzip; q=1.0']) {
@@ -79,6 +71,16 @@ describe('a response that caches may store', () => {
     assert.deepEqual([...new Set(answer.cleared)].toSorted(), [...NAMES, 'svc_fresh', 'svc_session'].toSorted())
   })
 })
+
+/** Asks as a browser does, and takes the bytes as they come. */
+const ask = async (address: string, accepted?: string) => {
+  const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(new URL(address, service.url), { headers }, resolve).on('error', reject)
+  })
+  const body = Buffer.concat(await Array.fromAsync(answer))
+  return { encoding: answer.headers['content-encoding'], vary: answer.headers.vary, body }
+}
 
 const UNREADABLE = [
   'nonsense\r\n\r\n',

@@ -196,7 +196,7 @@ describe('accounts are identified by issuer and subject, never by email', () => 
     const { user, person } = await userOfCorp()
     const { answer, agent } = await signInByCorp({ ...person, sub: randomUUID() })
     assertNoSession(agent, answer, 409)
-    assert.match(answer.text, /There is already an account with/)
+    assert.match(answer.text, /already has an account\./)
     assert.equal((await showUser(service, user.id)).email, person.email)
   })
 

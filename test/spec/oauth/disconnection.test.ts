@@ -147,7 +147,7 @@ describe('§4.2 a change of the own password', () => {
     const changed = await changePassword(account.agent, account.person.password)
     assertRedirect(changed, '/auth/account?done=password')
     const { text } = await account.agent.get('/auth/account?done=password')
-    assert.match(text, /role="status"[^>]*>Your password was changed[^<]*Check that everything below is yours/)
+    assert.match(text, /role="status"[^>]*>Password changed\.[^<]* Disconnect anything below that isn’t yours\.</)
     const identities = await identitiesOf(account.id)
     assert.equal(identities.length, 2)
     const [list = ''] = /aria-labelledby="signing-in-title"[^]*?<\/section>/.exec(text) ?? []
@@ -208,7 +208,7 @@ describe('§4.2 a change of the own password', () => {
     const { agent, person } = await signedUp(service)
     assertRedirect(await changePassword(agent, person.password), '/auth/account?done=password')
     const { text } = await agent.get('/auth/account?done=password')
-    assert.match(text, /role="status"[^>]*>Your password was changed, and all other devices were logged out\.</)
+    assert.match(text, /role="status"[^>]*>Password changed\. Your other devices were logged out\.</)
     assert.ok(text.indexOf('id="profile"') < text.indexOf('id="ways-in"'))
   })
 })

@@ -403,7 +403,7 @@ describe('Google: ALLOWED_DOMAINS by the verified email or the hosted domain', (
     'two @': person({ email: 'a@other.example@corp.example' }),
   }
   for (const [title, who] of Object.entries(out)) {
-    test(`${title}: not allowed`, async () => assertOut(await arrive(who), 403, /isn’t let in/))
+    test(`${title}: not allowed`, async () => assertOut(await arrive(who), 403, /That account can’t log in here/))
   }
   test('an allowed hosted domain with an unverified email creates no account', async () => {
     await assertOut(
@@ -415,7 +415,7 @@ describe('Google: ALLOWED_DOMAINS by the verified email or the hosted domain', (
   test('a user who leaves the domain can no longer sign in', async () => {
     const who = at('corp.example')
     await assertIn(await arrive(who))
-    await assertOut(await arrive({ ...who, email: 'moved@other.example' }), 403, /isn’t let in/)
+    await assertOut(await arrive({ ...who, email: 'moved@other.example' }), 403, /That account can’t log in here/)
   })
 })
 

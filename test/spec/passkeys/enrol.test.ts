@@ -32,7 +32,7 @@ test('a passkey ends a login that must set something up, with a session that say
   assert.deepEqual(claimsOf(agent.cookies.get('svc_access') ?? '').amr, ['hwk', 'mfa'])
   const page = await agent.get(answer.location ?? '')
   assert.equal(page.text.match(/<li><code>/g)?.length, 10)
-  assert.match(page.text, /class="box done"[^>]*>Your passkey was added\./)
+  assert.match(page.text, /class="box done"[^>]*>Passkey added\./)
   await addPasskey(agent, createAuthenticator({ origin }))
   const visitor = newAgent(service)
   assert.equal((await logInWithPasskey(visitor, authenticator)).status, 200)
@@ -45,10 +45,10 @@ test('without recovery codes, the page speaks of the passkey alone', async () =>
     const visitor = newAgent(service)
     return visitor.get((await logIn(visitor, person)).location ?? '')
   }
-  assert.match((await ask()).text, /Use it now, or enter a recovery code\.[^]*<input id="recovery_code"/)
+  assert.match((await ask()).text, /Use your passkey or a recovery code\.[^]*<input id="recovery_code"/)
   await runCommandOf(service, ['users', 'reset-second-factor', person.email])
   const { text } = await ask()
-  assert.match(text, /This account has a passkey\. Use it now\.</)
+  assert.match(text, /<p>Use your passkey\.</)
   assert.doesNotMatch(text, /recovery_code|or enter/)
 })
 

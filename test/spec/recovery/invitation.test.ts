@@ -55,7 +55,7 @@ const refused = async (args: string[], code: number, message: RegExp) => {
 const assertDeadLink = (answer: Answer, heading: string): void => {
   assertPage(answer, 410)
   assert.match(answer.text, new RegExp(`<h1>${heading}</h1>`))
-  assert.match(answer.text, /ask the person who invited you/)
+  assert.match(answer.text, /ask for a new invitation/)
   assert.equal(answer.headers['referrer-policy'], 'strict-origin')
 }
 
@@ -159,8 +159,8 @@ describe('an invitation', () => {
       assertErrorPage(await agent.post(INVITE, { password: 'a good password 1', ...form }), 400)
     const { person } = await signedUp(service)
     for (const token of ['x', '\u0000', 'ß'.repeat(500), await resetTokenOf(service, person.email)]) {
-      assertDeadLink(await openInvitation(agent, token), 'This link leads nowhere')
-      assertDeadLink(await acceptBy(agent, token, 'a good password 1'), 'This link leads nowhere')
+      assertDeadLink(await openInvitation(agent, token), 'This link isn’t valid')
+      assertDeadLink(await acceptBy(agent, token, 'a good password 1'), 'This link isn’t valid')
     }
   })
 
@@ -222,7 +222,7 @@ describe('inviting again', () => {
     assertRedirect(await acceptBy(newAgent(), second.token, person.password), '/')
     for (const { token } of [first, third])
       assertDeadLink(await openInvitation(newAgent(), token), 'This link no longer works')
-    assertDeadLink(await openInvitation(newAgent(), second.token), 'This link was used already')
+    assertDeadLink(await openInvitation(newAgent(), second.token), 'Link already used')
     await refused([person.email], 1, /has an account already/)
     assert.deepEqual(await eventsUntilDeletionOf(first.user.id), [
       'user.created',
@@ -249,7 +249,7 @@ describe('inviting again', () => {
     for (let count = 0; count < 6; count += 1) tokens.push((await invite(service, email)).token)
     const statuses = await Promise.all(tokens.map(async (token) => (await openInvitation(newAgent(), token)).status))
     assert.deepEqual(statuses, [410, 200, 200, 200, 200, 200])
-    assertDeadLink(await openInvitation(newAgent(), tokens[0] ?? ''), 'There is a newer link')
+    assertDeadLink(await openInvitation(newAgent(), tokens[0] ?? ''), 'There’s a newer link')
   })
 
   test('an account that a user made with the address, and never proved it, is taken over', async () => {
@@ -307,7 +307,7 @@ describe('an invitation ends', () => {
     await enableUser(service, first.email)
     await deleteUser(service, second.email)
     assertDeadLink(await acceptBy(newAgent(), disabled.token, first.password), 'This link no longer works')
-    assertDeadLink(await acceptBy(newAgent(), deleted.token, second.password), 'This link leads nowhere')
+    assertDeadLink(await acceptBy(newAgent(), deleted.token, second.password), 'This link isn’t valid')
     assertRedirect(await acceptBy(newAgent(), (await invite(service, first.email)).token, first.password), '/')
   })
 

@@ -107,8 +107,8 @@ describe('§4.2 a reset link', () => {
     )
     const winner = passwords[answers.findIndex(({ status }) => status === 303)] ?? ''
     await assertCanLogIn(service, { ...person, password: winner })
-    assertDeadLink(await openReset(newAgent(), token), 'This link was used already')
-    assertDeadLink(await resetBy(newAgent(), token, 'another password 3'), 'This link was used already')
+    assertDeadLink(await openReset(newAgent(), token), 'Link already used')
+    assertDeadLink(await resetBy(newAgent(), token, 'another password 3'), 'Link already used')
   })
 
   test('is good once for all replicas', async (t) => {
@@ -151,8 +151,8 @@ describe('§4.2 a reset link', () => {
       'ß'.repeat(500),
       "'",
     ]) {
-      assertDeadLink(await openReset(newAgent(), wrong), 'This link leads nowhere')
-      assertDeadLink(await resetBy(newAgent(), wrong, 'a good password 1'), 'This link leads nowhere')
+      assertDeadLink(await openReset(newAgent(), wrong), 'This link isn’t valid')
+      assertDeadLink(await resetBy(newAgent(), wrong, 'a good password 1'), 'This link isn’t valid')
     }
   })
 
@@ -214,7 +214,7 @@ describe('§4.2 a reset link ends', () => {
     const { person, next, token } = await withLink()
     const later: string[] = []
     for (let count = 0; count < 5; count += 1) later.push(await resetTokenOf(service, person.email))
-    assertDeadLink(await resetBy(newAgent(), token, next.password), 'There is a newer link')
+    assertDeadLink(await resetBy(newAgent(), token, next.password), 'There’s a newer link')
     for (const live of later) assert.equal((await openReset(newAgent(), live)).status, 200)
   })
 
@@ -245,8 +245,8 @@ describe('§4.2 a reset link ends', () => {
   test('with a deleted account', async () => {
     const { person, next, token } = await withLink()
     await deleteUser(service, person.email)
-    assertDeadLink(await openReset(newAgent(), token), 'This link leads nowhere')
-    assertDeadLink(await resetBy(newAgent(), token, next.password), 'This link leads nowhere')
+    assertDeadLink(await openReset(newAgent(), token), 'This link isn’t valid')
+    assertDeadLink(await resetBy(newAgent(), token, next.password), 'This link isn’t valid')
   })
 })
 

@@ -69,8 +69,8 @@ test('an account is guessed 100 times in an hour, whether or not it exists, and 
   for (const answer of [known, unknown]) assertPage(answer, 429)
   assert.ok(Number(known.headers['retry-after']) > 3000)
   assert.equal(plain(known, person), plain(unknown, nobody))
-  assert.match(known.text, /in a browser in which you have logged in before/)
-  assert.match(known.text, /<a href="https:\/\/help\.example\/">ask whoever runs Tea<\/a>/)
+  assert.match(known.text, /A browser you’ve logged in with before still works\./)
+  assert.match(known.text, /<a href="https:\/\/help\.example\/">Contact support\.<\/a>/)
   assertRedirect(await logInAt(1, person, '203.0.113.1', browser), '/')
   assert.deepEqual(
     await statusesOf(30, (round) => logInAt(round, { ...person, password: 'wrong' }, newNetwork(), browser)),

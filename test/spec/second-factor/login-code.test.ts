@@ -61,7 +61,7 @@ describe('the code after a password', () => {
     const { text } = await agent.get(CODE_PAGE)
     assert.match(text, /<input id="code" [^>]*autocomplete="one-time-code"[^>]* inputmode="numeric"/)
     assert.match(text, /<details>\n<summary class="link">[^]*<input id="recovery_code" (?![^>]*inputmode)/)
-    assert.match(text, /Trust this browser for 30 days</)
+    assert.match(text, /Trust this device for 30 days</)
     const wrong = await agent.post(CODE_PAGE, { code: '', recovery_code: 'abcd-efgh-jkmn-pqrs' })
     assertPage(wrong, 401)
     assert.match(
@@ -75,7 +75,7 @@ describe('the code after a password', () => {
       assertRedirect(await (await halfWay(account)).post(CODE_PAGE, { recovery_code: code }), '/')
     const last = await (await halfWay(account)).get(CODE_PAGE)
     assert.match(last.text, /<input id="code" /)
-    assert.match(last.text, /No recovery code is left/)
+    assert.match(last.text, /You have no recovery codes left\./)
     assert.doesNotMatch(last.text, /recovery_code"/)
   })
 
@@ -140,7 +140,7 @@ describe('what was proved is good', () => {
     const again = copy.copy()
     await assertEnded(copy, account)
     const ended = await again.get((await again.get(CODE_PAGE)).location ?? '')
-    assert.match(ended.text, /class="box note"[^>]*>Your login was not finished in time/, 'no tick')
+    assert.match(ended.text, /class="box note"[^>]*>Your login ended before it was finished/, 'no tick')
   })
 
   test('once, for two codes at once', async () => {
@@ -270,18 +270,18 @@ describe('a trusted browser', () => {
   })
 })
 
-describe('"Forget" of trusted browsers', () => {
+describe('"Forget all" of trusted devices', () => {
   test('is on the account page while there are some; then every browser is asked again', async () => {
     const account = await newAccountWithCodes(at)
     const agent = await halfWay(account)
     assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode(), trust_browser: '1' }), '/')
-    assert.match((await agent.get('/auth/account')).text, /1 browser is not asked for a code/)
+    assert.match((await agent.get('/auth/account')).text, /1 device skips the code/)
     assertPage(await agent.post('/auth/account/browsers', { forget_trusted: '2' }), 400)
     assertRedirect(
       await agent.post('/auth/account/browsers', { forget_trusted: '1' }),
       '/auth/account?done=trusted_browsers_forgotten',
     )
-    assert.doesNotMatch((await agent.get('/auth/account')).text, /1 browser is not asked for a code/)
+    assert.doesNotMatch((await agent.get('/auth/account')).text, /1 device skips the code/)
     await halfWay(account, agent)
   })
 })

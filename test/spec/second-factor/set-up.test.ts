@@ -65,7 +65,7 @@ describe('setting up an app', () => {
     const codes = readRecoveryCodes(shown)
     assert.equal(codes.length, 10)
     assert.deepEqual(shown.cleared, ['svc_codes'])
-    assert.match(shown.text, /class="box done"[^>]*>Your app is set up, and every other session was logged out\./)
+    assert.match(shown.text, /class="box done"[^>]*>Authenticator app set up\. Your other devices were logged out\./)
     assert.deepEqual(readRecoveryCodes(await agent.get(PAGE)), [])
 
     const download = /name="download" value="([\w-]+)"/.exec(shown.text)?.[1] ?? ''
@@ -153,7 +153,7 @@ describe('setting up an app', () => {
     const { secret, sealed } = readOfferedSetUp(shown)
     const set = await agent.post(PAGE, { set_up: sealed, code: codeAt(secret, clock.now()) })
     assert.equal(set.location, '/auth/account?done=second_factor_set_up#two-step')
-    assert.match((await agent.get(set.location)).text, /Your app is set up/)
+    assert.match((await agent.get(set.location)).text, /Authenticator app set up\./)
     assert.match((await agent.get('/auth/account')).text, /10 of 10 left/)
     const again = await agent.post(PAGE, { set_up: sealed, code: codeAt(secret, clock.now()) })
     assert.equal(again.status, 410)
@@ -191,7 +191,7 @@ describe('changing it', () => {
       [303, 404],
     )
     const account = await agent.get('/auth/account?done=second_factor_removed')
-    assert.match(account.text, /The app was removed/)
+    assert.match(account.text, /Authenticator app removed\./)
     assert.match(account.text, /<b>Authenticator app<\/b> <span class="badge plain">Off</)
     assert.doesNotMatch(account.text, /of 10 left/)
   })

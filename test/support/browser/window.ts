@@ -101,6 +101,7 @@ export const tabTo = async (page: Page, selector: string, key: 'Tab' | 'Shift+Ta
 export const violations = async (page: Page): Promise<string[]> => {
   const found: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {
+    // With motion, the checker would see colours on their way from light to dark.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     const checker = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode()
     const result = await (colorScheme === 'light'

@@ -40,7 +40,7 @@ const assertShowsEmailOnly = ({ text }: Answer, problem: string, { sub, email }:
   assert.ok(typeof sub !== 'string' || sub === '' || !text.includes(sub), `the page has ${JSON.stringify(sub)}`)
   if (typeof email !== 'string' || email === '') return
   if (!ABOUT_EMAILS.includes(problem)) return assert.ok(!text.includes(escaped(email)), `the page has ${email}`)
-  assert.ok(text.includes(` ${escaped(email)} `), `the page has ${email}, as text: ${text}`)
+  assert.ok(text.includes(`<b>${escaped(email)}</b>`), `the page has ${email}, as text: ${text}`)
 }
 
 /**
