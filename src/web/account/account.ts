@@ -11,7 +11,8 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import type { FormModule, Refusal } from '../../http/route.ts'
 import { ACCOUNT_PATH } from '../../http/step-up.ts'
-import { createAccountEmail } from './account-email.ts'
+import { askingBrowserOf } from '../sign-in/asking-browser.ts'
+import { createAccountEmail, noVerification } from './account-email.ts'
 import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
 import { findPasskeySection, findRecentActivity, findSecondFactorSection } from './sections.ts'
@@ -19,7 +20,7 @@ import { DEVICES_PATH } from './list-pages.ts'
 import { createOwnData } from './own-data.ts'
 import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
-import { startSession } from '../sign-in/start-session.ts'
+import { accountGone, startSession } from '../sign-in/start-session.ts'
 import { stayAtLogin } from '../sign-in/offered-ways.ts'
 import { nameView, requireTypedName } from '../site/person-name.ts'
 
@@ -123,8 +124,7 @@ export const createAccount = (
     const returnTo = async () => doneOnAccount(deps, context, userId, 'password')
     const change = { grant, returnTo, facts, also, keepsMfaOf: sessionId }
     const response = await startSession(deps, context, change)
-    if (!response)
-      throw new AppError('unauthorized', 'This account is gone. Nothing was changed.', { reason: 'account_gone' })
+    if (!response) throw accountGone()
     return response
   }
 
@@ -219,9 +219,10 @@ export const createAccount = (
      * Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same.
      */
     verification: form((context, session, attempt) => {
-      const sendAgain = accountEmail.confirmationOf(context, session)
+      const { verification } = deps.links
+      if (verification.mode === 'off') throw noVerification()
       return attempt({ sessionId: undefined }, async () => {
-        await sendAgain()
+        await verification.sendAgain(session.userId, askingBrowserOf(deps, context))
         return done(context, session, 'verification_sent')
       })
     }),

@@ -12,7 +12,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { doneOnAccount } from '../site/done.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
-import { startSession } from '../sign-in/start-session.ts'
+import { accountGone, startSession } from '../sign-in/start-session.ts'
 import { asFirstSetUp, requireFirstSetUp } from '../sign-in/first-set-up.ts'
 import { createRecoveryCodesView, showRecoveryCodes } from '../sign-in/shown-codes.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -89,8 +89,7 @@ export const createSecondFactorHandlers = (
           ? showRecoveryCodes(deps, context, { userId, codes, returnTo, done })
           : (returnTo ?? doneOnAccount(deps, context, userId, done)),
     })
-    if (!response)
-      throw new AppError('unauthorized', 'This account is gone. Nothing was changed.', { reason: 'account_gone' })
+    if (!response) throw accountGone()
     return response
   }
 

@@ -1,6 +1,7 @@
 import type { AuthenticatedSession, IdentifiedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
+import { AppError } from '../../lib/errors.ts'
 import { doneOnAccount } from '../site/done.ts'
 import { type BrowserRecognition, createRecognition } from '../../http/recognise-browser.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -125,3 +126,7 @@ export const startSession = async (
   if (facts.event === 'reauthentication') doneOnAccount(deps, context, userId, 'confirmed')
   return redirect(await resolveReturnTo(returnTo))
 }
+
+/** The account was deleted while its user changed how they sign in: no session can start. */
+export const accountGone = (): AppError =>
+  new AppError('unauthorized', 'This account is gone. Nothing was changed.', { reason: 'account_gone' })
