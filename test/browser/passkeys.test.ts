@@ -237,12 +237,17 @@ test('the page says so in the words of people when there is no passkey, no netwo
   await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
   await visitor.open('/auth/login')
   await button(visitor).click()
-  await assertProblem(visitor, /there is no passkey for this site here/)
+  await assertProblem(visitor, /^No passkey was used: .* there’s none for this site here/)
   assert.equal(await button(visitor).getAttribute('aria-disabled'), null)
   const answers: [object, RegExp][] = [
     [{ status: 429, json: { error: {} } }, /^Too many attempts/],
     [{ status: 503, json: { error: {} } }, /went wrong on our side/],
     [{ status: 403, json: { error: {} } }, /This page expired/],
+    [
+      { status: 401, headers: { 'x-svc-reason': 'passkey_wrong' }, json: { error: {} } },
+      /couldn’t verify this passkey/,
+    ],
+    [{ status: 410, json: { error: {} } }, /^This link no longer works/],
     [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /We couldn’t connect/],
   ]
   for (const [answer, text] of answers) {
@@ -412,7 +417,7 @@ describe('an accessibility check, light and dark, in forced colours, and no wide
     assert.equal(await page.locator('main input:not([type="hidden"])').count(), 0)
     await assertUsable(visitor)
     await button(visitor).click()
-    await assertProblem(visitor, /there is no passkey for this site here/)
+    await assertProblem(visitor, /^No passkey was used: .* there’s none for this site here/)
     await assertUsable(visitor)
     assert.deepEqual(visitor.complaints, [])
     await visitor.context.close()

@@ -181,6 +181,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'undo of a change of email, with codes': (pages) =>
       pages.undoEmail({ ...undoEmail, factor: { codes: true, recoveryCodes: false, passkeys: false } }),
     'undo of a change of email, without passwords': (pages) => pages.undoEmail({ ...undoEmail, providers }),
+    'undo of a change of email, by a login with a passkey': (pages) =>
+      pages.undoEmail({ ...undoEmail, providers, factor: { codes: false, recoveryCodes: false, passkeys: true } }),
     'undo of a disabled account': (pages) => pages.undoWaits({ email: text, expiresAtMs: nowMs }),
     'check your mail after signup': (pages) => pages.checkMail({ email: text, after: 'signup', returnTo: text }),
     'check your mail after login': (pages) => pages.checkMail({ email: text, after: 'login', returnTo: undefined }),

@@ -4,7 +4,7 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Refusal } from '../../http/route.ts'
 import { AppError } from '../../lib/errors.ts'
-import { markAskingBrowser } from '../sign-in/asking-browser.ts'
+import { askingBrowserOf, markAskingBrowser } from '../sign-in/asking-browser.ts'
 
 /** Handles the email on the account page, and the form that asks for another one. */
 export const createAccountEmail = (
@@ -30,6 +30,16 @@ export const createAccountEmail = (
       newEmail: { value: form.get('email') ?? '', error: errors.email },
     }),
 
+    /** Sends the message that confirms the address once more. It throws `not_found` if there are no such messages. */
+    confirmationOf(context: RequestContext, { userId }: AuthenticatedSession): () => Promise<void> {
+      const { verification } = links
+      if (verification.mode === 'off')
+        throw new AppError('not_found', 'No messages are sent here that confirm an email address.', {
+          reason: 'no_verification',
+        })
+      return async () => verification.sendAgain(userId, askingBrowserOf(deps, context))
+    },
+
     /** The form asks for another address, or to keep the current one. */
     actionOf(context: RequestContext, session: AuthenticatedSession) {
       if (context.form.get('cancel') === '1')
@@ -49,7 +59,3 @@ export const createAccountEmail = (
     },
   }
 }
-
-/** No email address is confirmed while `SVC_EMAIL_VERIFICATION` is off. */
-export const noVerification = (): AppError =>
-  new AppError('not_found', 'No messages are sent here that confirm an email address.', { reason: 'no_verification' })

@@ -11,8 +11,7 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import type { FormModule, Refusal } from '../../http/route.ts'
 import { ACCOUNT_PATH } from '../../http/step-up.ts'
-import { askingBrowserOf } from '../sign-in/asking-browser.ts'
-import { createAccountEmail, noVerification } from './account-email.ts'
+import { createAccountEmail } from './account-email.ts'
 import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
 import { findPasskeySection, findRecentActivity, findSecondFactorSection } from './sections.ts'
@@ -219,10 +218,9 @@ export const createAccount = (
      * Sends the message that confirms the address again. Past the limits nothing is sent, and the page says the same.
      */
     verification: form((context, session, attempt) => {
-      const { verification } = deps.links
-      if (verification.mode === 'off') throw noVerification()
+      const sendAgain = accountEmail.confirmationOf(context, session)
       return attempt({ sessionId: undefined }, async () => {
-        await verification.sendAgain(session.userId, askingBrowserOf(deps, context))
+        await sendAgain()
         return done(context, session, 'verification_sent')
       })
     }),

@@ -1,6 +1,7 @@
 import { t } from '../../languages/texts.ts'
 import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { bold } from '../site/bold.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
 import { csrfInput, fieldProblemText } from '../site/form.ts'
@@ -75,6 +76,19 @@ ${passkey}
 <p class="hint">${t.html('link.factor.lost', { support: layout.support.sentence() })}</p>`
 }
 
+/**
+ * If users have no passwords and the account asks for a passkey, the link does nothing: the user logs in with it. Says
+ * what to do then, in place of all that the link would do.
+ */
+export const passkeyAlone = (
+  { factor, providers, email }: Pick<EntryForm, 'factor' | 'providers'> & { email: string },
+  purpose: 'reset' | 'undo',
+): HtmlFragment | undefined =>
+  providers === undefined || !factor || takesCode(factor)
+    ? undefined
+    : html`<p>${t.html(`${purpose}.by_passkey`, { email: bold(email) })}</p>
+<a class="first" href="/auth/login">${t('login.title')}</a>`
+
 type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }
 
 /**
@@ -85,10 +99,6 @@ export const entryForm = (layout: Layout, form: EntryForm, entry: EntryLink) => 
   const { csrfToken, factor, providers = [] } = form
   const passkey = layout.passkeys && passkeyEntry(form, entry, providers.length > 0)
   if (!factor) return html`${passkey}${entryButtons(form, entry)}`
-  if (!takesCode(factor)) {
-    return html`<p>${t('link.factor.passkey_only')}</p>
-<a class="first" href="/auth/login">${t('login.title')}</a>`
-  }
   return html`<form method="post" action="${entry.purpose === 'undo' ? '/auth/email/undo' : '/auth/password/reset'}" novalidate>
 ${csrfInput(csrfToken)}${entryInputs(entry)}
 <p class="about">${t('link.factor.about')}</p>

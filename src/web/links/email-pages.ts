@@ -10,7 +10,15 @@ import { loginLimited } from '../site/login-limited.ts'
 import { entryHref } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
 import { momentOf } from '../site/time-text.ts'
-import { type LinkFormErrors, entryForm, formEnd, signOf, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
+import {
+  type LinkFormErrors,
+  entryForm,
+  formEnd,
+  passkeyAlone,
+  signOf,
+  usesPasskeys,
+  wrongFieldOf,
+} from './asked-factor-fields.ts'
 
 const confirmForm = (view: NewEmailView): HtmlFragment => {
   const { csrfToken, token, email, missing, errors } = view
@@ -108,7 +116,9 @@ export const createUndoEmailPage =
       problem,
       focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, view),
-      body: html`<p>${t.html('undo.about', { email: bold(email), new_email: bold(newEmail) })}</p>
+      body:
+        passkeyAlone(view, 'undo') ??
+        html`<p>${t.html('undo.about', { email: bold(email), new_email: bold(newEmail) })}</p>
 ${consequences([
   t('reclaim.ends_devices'),
   t('undo.ends_added'),

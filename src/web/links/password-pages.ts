@@ -8,7 +8,15 @@ import { chosenPassword, csrfInput, field, ownerInput, returnToInput, tokenInput
 import type { Layout } from '../site/layout.ts'
 import { entryHref } from '../site/providers.ts'
 import type { ProviderView } from '../../http/services.ts'
-import { type LinkFormErrors, entryForm, formEnd, signOf, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
+import {
+  type LinkFormErrors,
+  entryForm,
+  formEnd,
+  passkeyAlone,
+  signOf,
+  usesPasskeys,
+  wrongFieldOf,
+} from './asked-factor-fields.ts'
 
 export interface ForgotPasswordView extends FormView {
   returnTo: string | undefined
@@ -116,7 +124,9 @@ export const createResetPasswordPage = (layout: Layout) => {
       problem,
       focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, view),
-      body: html`<p>${t.html(about, { email: bold(email) })}</p>
+      body:
+        passkeyAlone(view, 'reset') ??
+        html`<p>${t.html(about, { email: bold(email) })}</p>
 ${leavesLine(otherEmail)}
 ${hasPasswords ? passwordForm(layout, view) : entryForm(layout, view, { purpose: 'reset', token: view.token })}`,
     })

@@ -102,6 +102,13 @@ ${reclaimForm(view, layout)}
 </details>`
     : reclaimForm(view, layout)
 
+const waysToProve = (view: ProveAccountView, layout: Layout): HtmlFragment => html`${leavesLine(view.otherEmail)}
+${view.hasPassword && passwordForm(view, layout)}
+${reclaimSection(view, layout)}`
+
+const toLogin = ({ email }: ProveAccountView): HtmlFragment =>
+  html`<a class="first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>`
+
 const howToProve = ({ passwords, hasPassword, email }: ProveAccountView): HtmlFragment => {
   const way = hasPassword ? 'password' : 'reclaim'
   return t.html(`verify.by_${passwords ? way : 'login'}`, { email: bold(email) })
@@ -120,12 +127,12 @@ export const createProveAccountPage =
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.new_password),
       problem: view.problem,
       focusesProblem: !view.errors.password && !view.errors.new_password,
-      below: html`<a href="${entryHref('/auth/login', undefined, view.email)}">${t('common.back_to_login')}</a>`,
+      below: view.passwords
+        ? html`<a href="${entryHref('/auth/login', undefined, view.email)}">${t('common.back_to_login')}</a>`
+        : undefined,
       body: html`${loginLimited(layout, view)}
 <p>${howToProve(view)}</p>
-${leavesLine(view.otherEmail)}
-${view.passwords && view.hasPassword && passwordForm(view, layout)}
-${view.passwords && reclaimSection(view, layout)}`,
+${view.passwords ? waysToProve(view, layout) : toLogin(view)}`,
     })
 
 /** This page is the last step of a signup. */

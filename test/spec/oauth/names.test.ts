@@ -65,7 +65,7 @@ test('where a name is required, a person without one gets the account, whose pag
   const { name: _name, ...person } = newOpenIdUser()
   const { agent, name } = await atService(person, required)
   assert.equal(name, null)
-  assert.match((await agent.get('/auth/account')).text, /Your name is not known here yet/)
+  assert.match((await agent.get('/auth/account')).text, /Please add your name\./)
   assertRedirect(await agent.post('/auth/account/name', { name: 'Ada' }), '/auth/account?done=name')
   assert.equal((await atService(person, required)).name, 'Ada')
 })

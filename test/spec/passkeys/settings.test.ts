@@ -142,6 +142,9 @@ test('an email that must be proved is proved before a session starts', async () 
   const answer = await logInWithPasskey(visitor, authenticator, {}, '?return_to=%2Fstart')
   assert.deepEqual(answer.json(), { redirect_to: '/auth/login?done=check_mail&return_to=%2Fstart' })
   assert.equal(visitor.cookies.get('svc_access'), undefined)
-  assert.match((await visitor.get('/auth/login?done=check_mail')).text, /class="box note"[^>]*>First confirm/)
+  assert.match(
+    (await visitor.get('/auth/login?done=check_mail')).text,
+    /class="box note"[^>]*>Confirm your email address first/,
+  )
   await eventually('the message of the login', () => count() === 2)
 })

@@ -104,7 +104,7 @@ describe('signing in with a passkey', () => {
     const confirm = () => agent.post('/auth/account/confirm', { password: person.password, code: app.nextCode() })
     const refused = await confirm()
     assertPage(refused, 429)
-    assert.match(refused.text, /until you use a recovery code or a passkey, or set a new password/)
+    assert.match(refused.text, /first use a recovery code or passkey, or reset your password/)
     assert.equal((await logInWithPasskey(newAgent(service), authenticator)).status, 200)
     assert.equal((await confirm()).status, 303)
   })
@@ -151,6 +151,25 @@ describe('signing in with a passkey', () => {
     await agent.post('/auth/account/passkeys', { passkey_id: passkey.id, remove: '1' })
     const removed = await logInWithPasskey(newAgent(service), authenticator)
     assert.deepEqual([removed.status, removed.headers['x-svc-passkey']], [401, 'unknown'])
+  })
+
+  test('the answer names the reason, for which pages have a text, and the JSON stays as it is', async () => {
+    const { authenticator } = await withPasskey()
+    const visitor = newAgent(service)
+    const response = authenticator.authenticate(await loginOptions(visitor))
+    const foreign = await postJson(newAgent(service), LOGIN, response)
+    assert.deepEqual([foreign.status, foreign.headers['x-svc-reason']], [400, 'passkey_challenge'])
+    assert.deepEqual(Object.keys((foreign.json() as { error: object }).error), [
+      'code',
+      'message',
+      'field',
+      'request_id',
+    ])
+    const unknown = await logInWithPasskey(visitor, createAuthenticator({ origin }))
+    assert.deepEqual([unknown.status, unknown.headers['x-svc-reason']], [401, 'passkey_unknown'])
+    assert.ok(unknown.headers['www-authenticate'])
+    const forged = await postJson(visitor, LOGIN, response, { 'x-csrf-token': '' })
+    assert.deepEqual([forged.status, forged.headers['x-svc-reason']], [403, undefined])
   })
 
   test('a passkey of another installation under the same name is 401, and the browser keeps it', async () => {

@@ -172,7 +172,7 @@ describe('the first second factor or passkey of an account', () => {
     assertRedirect(await agent.post('/auth/account/password', form), '/auth/account?done=password')
     const dead = await agent.post(PAGE, { token })
     assertPage(dead, 410)
-    assert.match(dead.text, /begin again on your account page/)
+    assert.match(dead.text, /start again on your account page/)
   })
 
   test('a visitor who is not logged in logs in first, and comes back', async () => {

@@ -149,7 +149,7 @@ describe('§4.16 a reset of an account with a passkey', () => {
     const shown = await agent.get(WAYS_IN)
     assertPage(shown)
     // A thief chooses the name: it alone would not say what it is of.
-    assert.match(shown.text, /<p>Passkey <b>[^<]+<\/b>/)
+    assert.match(shown.text, /<p><b>[^<]+<\/b><\/p>\s*<p class="about">Passkey</)
     const passkeyId = /name="passkey_id" value="([^"]+)"/.exec(shown.text)?.[1] ?? ''
     const form = { passkey_id: passkeyId, remove: '1', return_to: WAYS_IN }
     assertRedirect(await agent.post('/auth/account/passkeys', form), WAYS_IN)

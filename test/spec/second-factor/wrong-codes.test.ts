@@ -115,7 +115,7 @@ test('twenty in a row close unknown browsers to codes until a new password; the 
   assert.deepEqual(statusesOf(answers), { 401: 20, 429: 4 })
   const refused = await thief.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere())
   assertPage(refused, 429)
-  assert.match(refused.text, /until you set a new password/)
+  assert.match(refused.text, /App codes work here again once you reset your password\./)
   assert.ok(Number(refused.headers['retry-after']) > 0)
 
   // The owner goes on in the browser that the account knows, and there sets a new password.
@@ -153,7 +153,7 @@ test('a thief of the mailbox tries twenty codes, after which the page of a link 
   for (let tries = 0; tries < 20; tries += 1) assertPage(await reset(account.wrongCode()), 401)
   const refused = await reset(await account.nextCode())
   assertPage(refused, 429)
-  assert.match(refused.text, /refused on this page/)
+  assert.match(refused.text, /Use a recovery code or passkey, or open the link in a browser/)
   const owner = await halfWay(account)
   assertRedirect(await owner.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere()), '/')
   assertRedirect(await reset(account.recoveryCodes[0] ?? ''), '/')
