@@ -38,7 +38,10 @@ const sentencesOf = (source: string): string[] => {
     .map(({ text }) => text)
 }
 
-/** This is a template that makes keys. Its values are the groups of the pattern. The first may be the beginning of a key, which the sources name. */
+/**
+ * This is a template that makes keys. Its values are the groups of the pattern; the first may be the beginning of a key,
+ * which the sources name.
+ */
 interface KeyTemplate {
   beginsWithKey: boolean
   pattern: RegExp

@@ -210,3 +210,34 @@ for (const [name, open] of pages) {
     for (const [input] of fields) assert.equal(input.includes('autocapitalize'), input.includes('type="text"'), input)
   })
 }
+
+/** What the page says below its title, and its first button. */
+const saidBy = ({ text }: Answer): string[] => {
+  const [, title = ''] = /<h1>(.*)<\/h1>/.exec(text) ?? []
+  const paragraphs = [...text.matchAll(/<p>([^<]+)<\/p>/g)].map(([, paragraph = '']) => paragraph)
+  const [, href = '', button = ''] = /<a class="first" href="([^"]*)">([^<]*)/.exec(text) ?? []
+  return [title, ...paragraphs, `${button}: ${href}`]
+}
+
+describe('the page of an error says what happened, once', () => {
+  test('for a change that came too late it says which, and leads back to the account', async () => {
+    const { agent: user } = await signedUp(service)
+    const back = 'Back to your account: /auth/account'
+    const late: [string, Record<string, string>, string][] = [
+      ['sessions', { session_id: '01981111-2222-7333-8444-555555555555' }, 'This device is already logged out.'],
+      ['identities', { identity_id: '01981111-2222-7333-8444-555555555555' }, 'This is already disconnected.'],
+      ['email/verify', {}, 'Email confirmation is turned off here.'],
+    ]
+    for (const [form, fields, said] of late) {
+      const answer = await user.post(`/auth/account/${form}`, fields)
+      assertPage(answer, 404)
+      assert.deepEqual(saidBy(answer), ['That didn’t work', said, back])
+    }
+  })
+
+  test('for an address without a page it gives advice alone', async () => {
+    const answer = await anonymous.get('/auth/nothing')
+    assert.deepEqual(saidBy(answer).slice(0, 2), ['Page not found', 'Check the address.'])
+    assert.doesNotMatch(answer.text, /There is nothing here/)
+  })
+})
