@@ -59,7 +59,3 @@ export const createAccountEmail = (
     },
   }
 }
-
-/** No email address is confirmed while `SVC_EMAIL_VERIFICATION` is off. */
-export const noVerification = (): AppError =>
-  new AppError('not_found', 'No messages are sent here that confirm an email address.', { reason: 'no_verification' })
