@@ -6,7 +6,7 @@ interface Pieces {
   texts: { text: string; before: string }[]
 }
 
-export const VALUE = '\u0001'
+export const VALUE = '\uFFFC'
 
 const COMMENT = /\/\/.*|\/\*[^]*?\*\//y
 const QUOTED = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/y

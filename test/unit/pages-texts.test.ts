@@ -38,6 +38,36 @@ const sentencesOf = (source: string): string[] => {
     .map(({ text }) => text)
 }
 
+/** A template that makes keys; its values are the groups of the pattern. The first may be a whole key. */
+interface KeyTemplate {
+  beginsWithKey: boolean
+  pattern: RegExp
+}
+
+const keyTemplate = (text: string): KeyTemplate => ({
+  beginsWithKey: text.startsWith(VALUE),
+  pattern: new RegExp(`^${text.split(VALUE).map(RegExp.escape).join('(.+)')}$`),
+})
+
+/** Finds the keys that the sources neither name nor make of a template, with values that are words of the sources. */
+const unusedOf = (keys: readonly string[], sources: readonly string[]): string[] => {
+  const named = new Set(sources.flatMap((source) => piecesOf(source).texts.map(({ text }) => text)))
+  const words = new Set(sources.flatMap((source) => source.match(/\w+/g) ?? []))
+  const templates = [...named].filter((text) => /^[\w.]*\uFFFC[\w.\uFFFC]*$/.test(text)).map(keyTemplate)
+
+  const isKnown = (value: string): boolean => value.split('.').every((word) => words.has(word))
+  const isKey = (value: string): boolean => value.includes('.') && named.has(value)
+  const isMade = (key: string): boolean =>
+    templates.some(({ beginsWithKey, pattern }) => {
+      const values = pattern.exec(key)?.slice(1) ?? []
+      return (
+        values.length > 0 && values.every((value, at) => (beginsWithKey && at === 0 ? isKey(value) : isKnown(value)))
+      )
+    })
+  const isUsed = (key: string): boolean => named.has(key) || isMade(key)
+  return keys.filter((key) => !isUsed(key) && !isUsed(key.replace(/_(?:one|other)$/, '')))
+}
+
 describe('no text of pages stands outside the catalogue', () => {
   /** The names of browsers and systems are no texts. */
   const NAMES: readonly string[] = ['Android']
@@ -77,30 +107,6 @@ describe('no text of pages stands outside the catalogue', () => {
 })
 
 describe('the catalogue', () => {
-  /** Finds the keys that nothing in the sources is: neither a key as it stands, nor a template with the words for it. */
-  const unusedOf = (keys: readonly string[], sources: readonly string[]): string[] => {
-    const named = new Set(sources.flatMap((source) => piecesOf(source).texts.map(({ text }) => text)))
-    const words = new Set(sources.flatMap((source) => source.match(/\w+/g) ?? []))
-    const templates = [...named]
-      .filter((text) => /^[\w.\u0001]+$/.test(text) && text.includes(VALUE))
-      .map((text) => ({ startsWithKey: text.startsWith(VALUE), parts: text.split(VALUE).map(RegExp.escape) }))
-      .map(({ startsWithKey, parts }) => ({ startsWithKey, pattern: new RegExp(`^${parts.join('(.+)')}$`) }))
-
-    const isNamed = (key: string): boolean => named.has(key) || named.has(key.replace(/_(?:one|other)$/, ''))
-    const isMade = (key: string): boolean =>
-      templates.some(({ startsWithKey, pattern }) => {
-        const [, ...values] = pattern.exec(key) ?? []
-        const isKnown = (value: string): boolean => value.split('.').every((word) => words.has(word))
-        return (
-          values.length > 0 &&
-          values.every((value, index) =>
-            startsWithKey && index === 0 ? value.includes('.') && named.has(value) : isKnown(value),
-          )
-        )
-      })
-    return keys.filter((key) => !isNamed(key) && !isMade(key) && !isMade(key.replace(/_(?:one|other)$/, '')))
-  }
-
   test('has no text that nothing shows', () =>
     assert.deepEqual(unusedOf(Object.keys(en), [...readSources('src/**/*.ts').values()]), []))
 
