@@ -35,13 +35,11 @@ export const proofPathFor = ({ reason }: AppError, returnTo?: string): string =>
     : confirmPath({ returnTo, acr: reason === MFA_MISSING ? 'mfa' : undefined })
 
 /**
- * Makes the path of the account page after a change. The browser goes to the place of the page that says so; if that is
- * not known, to the message itself, which stands at `at`.
+ * Makes the path of the account page after a change, at the message that says so: it stands in the section of the
+ * change, or in that named here, and has the focus.
  */
-export const accountPathAfter = (
-  what: string,
-  { place = 'done', at }: { place?: string | undefined; at?: string | undefined },
-): string => `${ACCOUNT_PATH}?done=${what}${at === undefined ? '' : `&at=${at}`}#${place}`
+export const accountPathAfter = (what: string, at?: string): string =>
+  `${ACCOUNT_PATH}?done=${what}${at === undefined ? '' : `&at=${at}`}#done`
 
 /** Finds the section of the account page that a confirmation is for. */
 const sectionOf = ({ returnTo = '' }: StepUp): string | undefined => /^\/auth\/account#([\w-]+)$/.exec(returnTo)?.[1]
@@ -53,7 +51,7 @@ export const isForAccountPage = (stepUp: StepUp): boolean =>
 /** Names the page to which the user goes afterwards. */
 export const targetOf = (stepUp: StepUp): string =>
   stepUp.returnTo === undefined || isForAccountPage(stepUp)
-    ? accountPathAfter('confirmed', { at: sectionOf(stepUp) })
+    ? accountPathAfter('confirmed', sectionOf(stepUp))
     : stepUp.returnTo
 
 /**
