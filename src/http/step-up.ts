@@ -35,11 +35,13 @@ export const proofPathFor = ({ reason }: AppError, returnTo?: string): string =>
     : confirmPath({ returnTo, acr: reason === MFA_MISSING ? 'mfa' : undefined })
 
 /**
- * Makes the path of the account page after a change, at the message that says so: it stands in the section of the
- * change, or in that named here, and has the focus.
+ * Makes the path of the account page after a change. The browser goes to the place of the page that says so; if that is
+ * not known, to the message itself, which stands at `at`.
  */
-export const accountPathAfter = (what: string, at?: string): string =>
-  `${ACCOUNT_PATH}?done=${what}${at === undefined ? '' : `&at=${at}`}#done`
+export const accountPathAfter = (
+  what: string,
+  { place = 'done', at }: { place?: string | undefined; at?: string | undefined },
+): string => `${ACCOUNT_PATH}?done=${what}${at === undefined ? '' : `&at=${at}`}#${place}`
 
 /** Finds the section of the account page that a confirmation is for. */
 const sectionOf = ({ returnTo = '' }: StepUp): string | undefined => /^\/auth\/account#([\w-]+)$/.exec(returnTo)?.[1]
@@ -51,7 +53,7 @@ export const isForAccountPage = (stepUp: StepUp): boolean =>
 /** Names the page to which the user goes afterwards. */
 export const targetOf = (stepUp: StepUp): string =>
   stepUp.returnTo === undefined || isForAccountPage(stepUp)
-    ? accountPathAfter('confirmed', sectionOf(stepUp))
+    ? accountPathAfter('confirmed', { at: sectionOf(stepUp) })
     : stepUp.returnTo
 
 /**

@@ -245,7 +245,7 @@ test('a user without a password connects, re-authenticates, disconnects, sets a 
   await signInBy(page, 'corp')
   assert.equal(visitor.path(), account)
   await signInBy(page, 'github')
-  assert.equal(visitor.path(), `${account}?done=linked#done`)
+  assert.equal(visitor.path(), `${account}?done=linked#signing-in`)
 
   await makeStale(email)
   await visitor.open(account)
@@ -255,10 +255,10 @@ test('a user without a password connects, re-authenticates, disconnects, sets a 
   assert.equal(visitor.path(), `${account}?done=confirmed&at=ways-in#done`)
 
   await click(page, 'li:has-text("GitHub") button[name="identity_id"]')
-  assert.equal(visitor.path(), `${account}?done=unlinked#done`)
+  assert.equal(visitor.path(), `${account}?done=unlinked#signing-in`)
   const { password } = newPerson()
   await visitor.submit('/auth/account/password', { new_password: password })
-  assert.equal(visitor.path(), `${account}?done=password_set#done`)
+  assert.equal(visitor.path(), `${account}?done=password_set#signing-in`)
   assert.ok(await page.locator('.done[role="status"]').isVisible(), 'it is announced')
   await visitor.submit('/auth/logout', {})
   await visitor.open(loginToShop)
@@ -278,11 +278,11 @@ test('a user whose account a stranger connected to changes the password, and dis
   await visitor.open(account)
   const change = { current_password: person.password, new_password: newPerson().password }
   await visitor.submit('/auth/account/password', change)
-  assert.equal(visitor.path(), `${account}?done=password#done`)
+  assert.equal(visitor.path(), `${account}?done=password#signing-in`)
   assert.equal(await page.locator('section').first().getAttribute('aria-labelledby'), 'ways-in')
   await assertUsable(visitor)
   await click(page, 'li:has-text("GitHub") button[name="identity_id"]')
-  assert.equal(visitor.path(), `${account}?done=unlinked#done`)
+  assert.equal(visitor.path(), `${account}?done=unlinked#signing-in`)
   assert.equal(await page.locator('button[name="identity_id"]').count(), 0)
 })
 

@@ -88,7 +88,7 @@ test('an app is set up by keyboard alone, and every page on the way is accessibl
 
   await tabTo(page, 'a.first')
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
-  assert.equal(visitor.path(), '/auth/account?done=second_factor_set_up#done')
+  assert.equal(visitor.path(), '/auth/account?done=second_factor_set_up#two-step')
   await assertGood(visitor)
 
   await visitor.open(PAGE)
@@ -97,7 +97,7 @@ test('an app is set up by keyboard alone, and every page on the way is accessibl
   await tabTo(page, 'button.danger')
   await assertGood(visitor)
   await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
-  assert.equal(visitor.path(), '/auth/account?done=second_factor_removed#done')
+  assert.equal(visitor.path(), '/auth/account?done=second_factor_removed#two-step')
   await assertGood(visitor)
   assert.deepEqual(visitor.complaints, [])
   await visitor.context.close()

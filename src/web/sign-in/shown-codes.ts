@@ -1,4 +1,3 @@
-import { ACCOUNT_PATH, accountPathAfter } from '../../http/step-up.ts'
 import { createRecoveryCodesPage, createRecoveryCodesFile } from '../sign-in/recovery-codes-page.ts'
 import type { ScreenServices } from '../site/frame.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -7,7 +6,8 @@ import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { readReturnTo, withReturnTo } from '../../http/return-to.ts'
-import { doneOnAccount, isDone } from '../site/done.ts'
+import { ACCOUNT_PATH } from '../../http/step-up.ts'
+import { accountPathOf, doneOnAccount, isDone } from '../site/done.ts'
 
 /** New recovery codes come with one of these events. */
 const OCCASIONS = ['second_factor_set_up', 'passkey_added', 'recovery_codes_renewed'] as const
@@ -46,7 +46,7 @@ export const createRecoveryCodesView = ({
     if (!codes || sealed === undefined) return undefined
     if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
     const done = OCCASIONS.find((what) => isDone(context, what, userId))
-    const returnTo = readReturnTo(context, targets, done ? accountPathAfter(done) : ACCOUNT_PATH)
+    const returnTo = readReturnTo(context, targets, done ? accountPathOf(done) : ACCOUNT_PATH)
     return page(
       200,
       createRecoveryCodesPage(layout)({ csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }),

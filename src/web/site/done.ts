@@ -1,4 +1,4 @@
-import type { AccountDone } from './account-done.ts'
+import { type AccountDone, accountDone } from './account-done.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { withReturnTo } from '../../http/return-to.ts'
@@ -6,6 +6,9 @@ import { accountPathAfter } from '../../http/step-up.ts'
 
 /** The login page says that one of these was done. */
 export type LoginDone = 'deleted' | 'sign_in_ended' | 'check_mail'
+
+/** Names the section of the account page that says what was done. */
+export const accountPathOf = (what: AccountDone): string => accountPathAfter(what, { place: accountDone[what] })
 
 /** Remembers what the user has just done; it gives the path of the account page that says so. */
 export const doneOnAccount = (
@@ -15,7 +18,7 @@ export const doneOnAccount = (
   what: AccountDone,
 ): string => {
   context.setCookies([cookieWriter.done(ofAccount(what, userId))])
-  return accountPathAfter(what)
+  return accountPathOf(what)
 }
 
 /** Does the same for the login page, which has no account. */

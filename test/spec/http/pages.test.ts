@@ -125,7 +125,7 @@ describe('what a page says was done', () => {
   test('in the section that changed, to which the address leads; a reload and another tab say it as well', async () => {
     const { agent: user } = await signedUp(service)
     const changed = await user.post('/auth/account/username', { username: newPerson().username })
-    assert.equal(changed.location, '/auth/account?done=username#done')
+    assert.equal(changed.location, '/auth/account?done=username#profile')
     for (const tab of [user, user, user.copy()]) {
       const page = await tab.get('/auth/account?done=username')
       assert.deepEqual(messagesOf(page), ['Username changed.'])

@@ -137,7 +137,7 @@ describe('§4.2 svc users set-password', () => {
 const changePassword = (agent: UserAgent, current: string, next = newPerson().password) =>
   agent.post('/auth/account/password', { current_password: current, new_password: next })
 
-const isChanged = ({ location }: Answer): boolean => location === '/auth/account?done=password#done'
+const isChanged = ({ location }: Answer): boolean => location === '/auth/account?done=password#signing-in'
 
 describe('§4.2 a change of the own password', () => {
   test('leads to a page that lists the connected providers, with a button to disconnect each at once', async () => {

@@ -171,5 +171,5 @@ test('opening the callback of a refused link again does not say that it is linke
   const callback = await callbackFor(agent, atRival, 'rival', { intent: 'link' })
   assertErrorPage(await returnFromProvider(agent, callback), 409)
   const again = await returnFromProvider(agent, callback)
-  assert.notEqual(again.location, '/auth/account?done=linked#done')
+  assert.notEqual(again.location, '/auth/account?done=linked#signing-in')
 })

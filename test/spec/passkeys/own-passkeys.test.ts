@@ -126,7 +126,7 @@ describe('adding a passkey', () => {
     assert.equal(page.text.match(/<li><code>/g)?.length, 10, page.text)
     assert.doesNotMatch((await agent.get('/auth/account/second-factor')).text, /<li><code>/)
     const second = await tryToAddPasskey(agent, createAuthenticator({ origin }))
-    assert.deepEqual([second.status, second.location], [201, '/auth/account?done=passkey_added#done'])
+    assert.deepEqual([second.status, second.location], [201, '/auth/account?done=passkey_added#signing-in'])
   })
 
   test('is refused from the twenty-first on', async () => {
@@ -153,7 +153,7 @@ describe('a passkey is renamed and removed', () => {
   test('by its owner, on a page that works without scripts', async () => {
     const { agent, passkey, authenticator } = await withPasskey()
     const renamed = await agent.post(PATH, { passkey_id: passkey.id, name: ' Key <1> ' })
-    assert.deepEqual([renamed.status, renamed.location], [303, '/auth/account?done=passkey_renamed#done'])
+    assert.deepEqual([renamed.status, renamed.location], [303, '/auth/account?done=passkey_renamed#signing-in'])
     assert.deepEqual(await namesOf(agent), ['Key <1>'])
     const back = await agent.post(PATH, { passkey_id: passkey.id, remove: '1', return_to: '/start' })
     assert.deepEqual([back.status, back.location], [303, '/start'])

@@ -126,7 +126,7 @@ describe('a change on the account page of one replica by a session that is logge
       await someTime()
       assert.equal((await logOut(leaving)).status, 303)
       const { status, location, text } = await changing
-      const isMade = location === '/auth/account?done=password#done'
+      const isMade = location === '/auth/account?done=password#signing-in'
       assert.ok(isMade || status === 401 || location?.startsWith('/auth/login'), `${status} ${location} ${text}`)
       await assertDead(agent, `round ${round}`)
       await assertCanLogIn(there, isMade ? next : person)

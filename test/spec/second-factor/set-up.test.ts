@@ -152,7 +152,7 @@ describe('setting up an app', () => {
     const shown = await agent.get(`${PAGE}?replace=1`)
     const { secret, sealed } = readOfferedSetUp(shown)
     const set = await agent.post(PAGE, { set_up: sealed, code: codeAt(secret, clock.now()) })
-    assert.equal(set.location, '/auth/account?done=second_factor_set_up#done')
+    assert.equal(set.location, '/auth/account?done=second_factor_set_up#two-step')
     assert.match((await agent.get(set.location)).text, /Authenticator app set up\./)
     assert.match((await agent.get('/auth/account')).text, /10 of 10 left/)
     const again = await agent.post(PAGE, { set_up: sealed, code: codeAt(secret, clock.now()) })

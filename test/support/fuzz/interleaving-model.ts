@@ -80,8 +80,8 @@ export const isDone = ({ action: { does }, answer }: Outcome): boolean => {
   if (answer === undefined) return true
   if (does === 'log in') return answer.status === 303 && answer.cookie('svc_refresh') !== undefined
   if (does === 'log out') return answer.status === 303 && answer.location === '/'
-  if (does === 'change the password') return answer.location === '/auth/account?done=password#done'
-  if (does === 'end the others') return answer.location === '/auth/account?done=sessions#done'
+  if (does === 'change the password') return answer.location === '/auth/account?done=password#signing-in'
+  if (does === 'end the others') return answer.location === '/auth/account?done=sessions#devices'
   return answer.status === 200
 }
 
