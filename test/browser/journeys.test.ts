@@ -158,11 +158,11 @@ for (const scripts of [true, false]) {
       await visitor.submit('/auth/account/username', { username })
       assert.equal(visitor.path(), '/auth/account?done=username#profile')
       assert.equal(await visitor.page.locator('input[name="username"]').inputValue(), username)
-      await focusOn(visitor.page, '#done')
+      await focusOn(visitor.page, ':is(#profile, #done)')
       assert.match(await visitor.page.locator('section:has(#done)').innerText(), /Username changed/)
       assert.ok(Number(await visitor.page.evaluate('scrollY')) > 0, 'the page is at the section')
       await visitor.page.reload()
-      await focusOn(visitor.page, '#done')
+      await focusOn(visitor.page, ':is(#profile, #done)')
     })
 
     test('a user logs out, and the back button does not bring the account back', async (t) => {
@@ -204,6 +204,7 @@ for (const scripts of [true, false]) {
       await other.goto(account)
       const logOut = other.locator('form[action="/auth/logout"] button').last()
       await Promise.all([other.waitForEvent('load'), logOut.click()])
+      await old.locator('summary', { hasText: 'Username' }).click()
       const save = old.locator('form[action="/auth/account/username"] button').last()
       await Promise.all([old.waitForEvent('load'), save.click()])
       assert.ok((await old.locator('h1').count()) === 1 && (await old.locator('a, form').count()) > 0)

@@ -8,6 +8,7 @@ import {
   type BrowserWindow,
   focusOn,
   logInInWindow,
+  openRowOf,
   openWindow,
   signUpInWindow,
   tabTo,
@@ -61,19 +62,27 @@ const signedUp = async (t: TestContext, options?: Parameters<typeof newWindow>[1
 }
 
 const button = ({ page }: BrowserWindow) => page.locator('[data-passkey] button')
+/** Presses the button, in its row if it is in one. */
+const press = async (visitor: BrowserWindow): Promise<void> => {
+  await openRowOf(button(visitor))
+  await button(visitor).click()
+}
+
 const problem = ({ page }: BrowserWindow) => page.locator('[data-passkey] .problem')
-const names = ({ page }: BrowserWindow) => page.locator('section[aria-labelledby="passkeys"] li b').allInnerTexts()
+const SECTION = 'section[aria-labelledby="signing-in-title"]'
+const ROW = `${SECTION} li:has(.badge:text-is("Passkey"))`
+const names = ({ page }: BrowserWindow) => page.locator(`${ROW} b`).allInnerTexts()
 
 /** Adds a passkey on the account page, which is open. */
 const add = async (visitor: BrowserWindow) => {
-  await Promise.all([visitor.page.waitForURL(/(?:done=passkey_added|second-factor)/), button(visitor).click()])
+  await Promise.all([visitor.page.waitForURL(/(?:done=passkey_added|second-factor)/), press(visitor)])
   await visitor.open(ACCOUNT)
 }
 
 /** Confirms with the passkey who the user is, and is on the account page. */
 const confirm = async (visitor: BrowserWindow) => {
   await visitor.open('/auth/account/confirm')
-  await Promise.all([visitor.page.waitForURL(/done=confirmed/), button(visitor).click()])
+  await Promise.all([visitor.page.waitForURL(/done=confirmed/), press(visitor)])
 }
 
 const logOut = async (visitor: BrowserWindow) => {
@@ -96,18 +105,18 @@ describe('a passkey of the device, synced', () => {
   test('a user adds it after a login with a password, and the login page signs them in with it by itself', async (t) => {
     const visitor = await signedUp(t)
     await addAuthenticator(visitor.page, { synced: true })
-    assert.match(await visitor.page.locator('main > .about', { hasText: 'password' }).innerText(), /Add a passkey/)
+    assert.match(await visitor.page.locator('main > .offer', { hasText: 'password' }).innerText(), /Add a passkey/)
     await add(visitor)
     const [name] = await names(visitor)
     assert.ok(name)
-    const section = await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText()
+    const section = await visitor.page.locator(SECTION).innerText()
     assert.match(section, /Can sync between devices/)
     assert.match(section, /Not used yet/)
     await logOut(visitor)
     await Promise.all([visitor.page.waitForURL('**/shop'), visitor.open(LOGIN)])
     assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
     await visitor.open(ACCOUNT)
-    assert.match(await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText(), /Last used just now/)
+    assert.match(await visitor.page.locator(SECTION).innerText(), /Last used just now/)
   })
 
   test('a challenge is renewed before it ends, and a form with a password is sent while the browser offers passkeys', async (t) => {
@@ -148,9 +157,11 @@ describe('a security key', () => {
       await tabTo(page, `button:text-is("${text}")`)
       await page.keyboard.press('Enter')
     }
+    await tabTo(page, 'summary:has-text("Add a way to log in")')
+    await page.keyboard.press('Enter')
     await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), pressOn('Add a passkey')])
     await visitor.open(ACCOUNT)
-    assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /On one device only/)
+    assert.match(await page.locator(SECTION).innerText(), /On one device only/)
     // A browser that has no suggestions for the field.
     await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
     await logOut(visitor)
@@ -163,14 +174,14 @@ describe('a security key', () => {
   test('one without a PIN can neither be added nor used, and the page says what it lacks', async (t) => {
     const visitor = await signedUp(t)
     const key = await addAuthenticator(visitor.page, { platform: false, canVerify: false })
-    await button(visitor).click()
+    await press(visitor)
     await assertProblem(visitor, /No passkey was added|screen lock/)
     assert.deepEqual(await key.ids(), [])
     await focusOn(visitor.page, 'button:text-is("Add a passkey")')
     await key.remove()
     const wrongFinger = await addAuthenticator(visitor.page)
     await wrongFinger.setVerified(false)
-    await button(visitor).click()
+    await press(visitor)
     await assertProblem(visitor, /No passkey was added/)
     await wrongFinger.setVerified(true)
     await add(visitor)
@@ -178,7 +189,7 @@ describe('a security key', () => {
     await visitor.page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
     await logOut(visitor)
     await visitor.open(LOGIN)
-    await button(visitor).click()
+    await press(visitor)
     await assertProblem(visitor, /^No passkey was used/)
   })
 })
@@ -189,7 +200,7 @@ test('two passkeys: the same device adds no second one; names change; the remove
   const first = await addAuthenticator(page)
   await add(visitor)
   await confirm(visitor)
-  await button(visitor).click()
+  await press(visitor)
   await assertProblem(visitor, /already has a passkey/)
   const lost = await first.stored()
   await first.setPresent(false)
@@ -197,7 +208,7 @@ test('two passkeys: the same device adds no second one; names change; the remove
   await add(visitor)
   assert.equal((await names(visitor)).length, 2)
 
-  const row = page.locator('section[aria-labelledby="passkeys"] li').first()
+  const row = page.locator(ROW).first()
   await row.locator('summary').click()
   await row.locator('input[name="name"]').fill('x'.repeat(65))
   await row.locator('form button').first().click()
@@ -208,9 +219,8 @@ test('two passkeys: the same device adds no second one; names change; the remove
   assert.ok((await names(visitor)).includes('Büro <b>&'))
 
   await visitor.open(ACCOUNT)
-  const remove = page
-    .locator('section[aria-labelledby="passkeys"] li', { hasText: 'Büro' })
-    .locator('button[name="remove"]')
+  const remove = page.locator(ROW, { hasText: 'Büro' }).locator('button[name="remove"]')
+  await openRowOf(remove)
   await Promise.all([page.waitForURL(/done=passkey_removed/), remove.click()])
   assert.equal((await names(visitor)).length, 1)
   await page.waitForLoadState('load')
@@ -224,7 +234,7 @@ test('two passkeys: the same device adds no second one; names change; the remove
   await first.restore(lost)
   await first.setPresent(true)
   await visitor.open(LOGIN)
-  await button(visitor).click()
+  await press(visitor)
   await assertProblem(visitor, /^This passkey doesn’t work here/)
   for (let tries = 0; (await first.ids()).length > 0 && tries < 50; tries += 1) await page.waitForTimeout(50)
   assert.deepEqual(await first.ids(), [], 'the browser has forgotten what nobody knows')
@@ -236,7 +246,7 @@ test('the page says so in the words of people when there is no passkey, no netwo
   await addAuthenticator(page)
   await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
   await visitor.open('/auth/login')
-  await button(visitor).click()
+  await press(visitor)
   await assertProblem(visitor, /^No passkey was used: .* there’s none for this site here/)
   assert.equal(await button(visitor).getAttribute('aria-disabled'), null)
   const answers: [object, RegExp][] = [
@@ -253,7 +263,7 @@ test('the page says so in the words of people when there is no passkey, no netwo
   for (const [answer, text] of answers) {
     await page.route('**/login/options', (route) => route.fulfill(answer))
     await visitor.open('/auth/login')
-    await button(visitor).click()
+    await press(visitor)
     await assertProblem(visitor, text)
     await page.unroute('**/login/options')
   }
@@ -261,15 +271,15 @@ test('the page says so in the words of people when there is no passkey, no netwo
     route.fulfill({ status: 403, headers: { location: '/shop' }, json: { error: {} } }),
   )
   await visitor.open('/auth/login')
-  await Promise.all([page.waitForURL('**/shop'), button(visitor).click()])
+  await Promise.all([page.waitForURL('**/shop'), press(visitor)])
   await page.unroute('**/login/options')
   await visitor.open('/auth/login')
   await visitor.context.setOffline(true)
-  await button(visitor).click()
+  await press(visitor)
   await assertProblem(visitor, /We couldn’t connect/)
   await visitor.context.setOffline(false)
   await visitor.open(`http://127.0.0.1:${service.port}/auth/login`)
-  await button(visitor).click()
+  await press(visitor)
   await assertProblem(visitor, /don’t work at this address/)
 })
 
@@ -277,6 +287,7 @@ test('a browser that knows no passkeys shows the other ways on the login page, a
   const visitor = await signedUp(t)
   await visitor.page.addInitScript('delete globalThis.PublicKeyCredential')
   await visitor.open(ACCOUNT)
+  await openRowOf(button(visitor))
   assert.match(await visitor.page.locator('[data-passkey]').innerText(), /^This browser doesn’t support passkeys/)
   await logOut(visitor)
   await visitor.open(LOGIN)
@@ -288,7 +299,8 @@ test('a browser that knows no passkeys shows the other ways on the login page, a
 test('with scripts off, each page says what passkeys need, and all else works', async (t) => {
   const visitor = await signedUp(t, { scripts: false })
   const { page } = visitor
-  assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /need JavaScript/)
+  await openRowOf(button(visitor))
+  assert.match(await page.locator(SECTION).innerText(), /need JavaScript/)
   assert.equal(await button(visitor).isVisible(), false)
   await visitor.submit('/auth/logout', {})
   await visitor.open(LOGIN)
@@ -312,7 +324,7 @@ test('a user who has forgotten the password sets a new one with a link and the p
   await visitor.open(`/auth/password/reset?token=${await resetTokenOf(service, email)}`)
   await assertUsable(visitor)
   await page.locator('#password').fill(password)
-  await Promise.all([page.waitForURL(/ways-in|second-factor|\/$/), button(visitor).click()])
+  await Promise.all([page.waitForURL(/ways-in|second-factor|\/$/), press(visitor)])
   assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
   await logOut(visitor)
   await visitor.open(LOGIN)
@@ -330,7 +342,7 @@ test('where more than a password is required, a passkey is added on the way in, 
   await signUpInWindow(visitor, person)
   assert.match(visitor.path(), /^\/auth\/login\/enrol/)
   await assertUsable(visitor)
-  await Promise.all([page.waitForURL(/\/auth\/account\/second-factor\?return_to=%2Fshop/), button(visitor).click()])
+  await Promise.all([page.waitForURL(/\/auth\/account\/second-factor\?return_to=%2Fshop/), press(visitor)])
   assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
   await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
   await logOut(visitor)
@@ -338,7 +350,7 @@ test('where more than a password is required, a passkey is added on the way in, 
   await logInInWindow(visitor, person)
   assert.match(visitor.path(), /^\/auth\/login\/code/)
   await assertUsable(visitor)
-  await Promise.all([page.waitForURL('**/shop'), button(visitor).click()])
+  await Promise.all([page.waitForURL('**/shop'), press(visitor)])
   assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
   await visitor.context.close()
 })
@@ -352,7 +364,7 @@ test('where there are neither passwords nor providers, an invitation and a link 
   await visitor.open(`/auth/invite?token=${token}`)
   assert.match(await page.locator('main').innerText(), /Choose how to log in\./)
   await assertUsable(visitor)
-  await Promise.all([page.waitForURL(/\/auth\/account\/second-factor/), button(visitor).click()])
+  await Promise.all([page.waitForURL(/\/auth\/account\/second-factor/), press(visitor)])
   const codes = (await page.locator('main').innerText()).match(/\b[A-Z0-9]{4}(?:-[A-Z0-9]{4})+\b/gi) ?? []
   assert.equal(codes.length, 10)
   await logOut(visitor)
@@ -362,7 +374,7 @@ test('where there are neither passwords nor providers, an invitation and a link 
   await visitor.open(`/auth/password/reset?token=${await resetTokenOf(alone, user.email)}`)
   await assertUsable(visitor)
   await page.locator('#recovery_code').fill('not a code')
-  await button(visitor).click()
+  await press(visitor)
   await problem(visitor).waitFor()
   await page.locator('#recovery_code').fill(codes[0] ?? '')
   await Promise.all([page.waitForURL(/ways-in|done=passkey_added|\/$/), page.keyboard.press('Enter')])
@@ -390,6 +402,7 @@ describe('an accessibility check, light and dark, in forced colours, and no wide
     const visitor = await signedUp(t)
     const { page } = visitor
     await addAuthenticator(page, { synced: true })
+    await openRowOf(button(visitor))
     await page.locator('summary', { hasText: 'What is a passkey?' }).waitFor()
     assert.equal(await page.locator('details[open] p', { hasText: 'A passkey logs you in' }).isVisible(), true)
     await assertUsable(visitor)
@@ -398,8 +411,8 @@ describe('an accessibility check, light and dark, in forced colours, and no wide
     await visitor.open('/auth/account/confirm')
     await assertUsable(visitor)
     await confirm(visitor)
-    await page.locator('summary', { hasText: 'Rename' }).click()
-    await button(visitor).click()
+    await page.locator(`${ROW} summary`).first().click()
+    await press(visitor)
     await problem(visitor).waitFor()
     await assertUsable(visitor)
     await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
@@ -416,7 +429,7 @@ describe('an accessibility check, light and dark, in forced colours, and no wide
     await visitor.open('/auth/login?return_to=%2Fshop')
     assert.equal(await page.locator('main input:not([type="hidden"])').count(), 0)
     await assertUsable(visitor)
-    await button(visitor).click()
+    await press(visitor)
     await assertProblem(visitor, /^No passkey was used: .* there’s none for this site here/)
     await assertUsable(visitor)
     assert.deepEqual(visitor.complaints, [])

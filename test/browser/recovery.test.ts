@@ -4,7 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, type TestContext, test } from 'node:test'
 import { addAuthenticator } from '../support/browser/authenticator.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { assertAccessible, type BrowserWindow, logInInWindow, openWindow } from '../support/browser/window.ts'
+import {
+  assertAccessible,
+  type BrowserWindow,
+  logInInWindow,
+  openRowOf,
+  openWindow,
+} from '../support/browser/window.ts'
 import { currentUser, newPerson, signedUp } from '../support/client/accounts.ts'
 import { assertCanLogIn } from '../support/client/assertions.ts'
 import { openDatabase } from '../support/database/database.ts'
@@ -168,7 +174,9 @@ const withPasskey = async (t: TestContext) => {
   await logInInWindow(visitor, person)
   await device.setPresent(true)
   await visitor.open('/auth/account')
-  await Promise.all([visitor.page.waitForURL(/second-factor/), visitor.page.locator('[data-passkey] button').click()])
+  const add = visitor.page.locator('[data-passkey] button')
+  await openRowOf(add)
+  await Promise.all([visitor.page.waitForURL(/second-factor/), add.click()])
   await visitor.context.clearCookies()
   return { visitor, person, token: await resetTokenOf(service, id) }
 }

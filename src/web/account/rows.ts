@@ -82,13 +82,13 @@ export const rowItem = (row: AccountRow): HtmlFragment =>
 `
 
 /**
- * The heading is the target of `#devices` and such, and can have the focus: a screen reader goes on from there, to the
- * message of a change.
+ * An address leads to the section (`#devices`), or if it has a message, to that, which gets the focus: a screen reader
+ * reads it out.
  */
 export const section = ({ id, title, formerId, rows, items = [], foot, data, message }: Section): HtmlFragment =>
-  html`<section aria-labelledby="${id}"${data}>
-<h2 id="${id}" tabindex="-1">${title}</h2>
-${message}<div class="panel"${formerId && html` id="${formerId}"`}>
+  html`<section aria-labelledby="${id}-title"${!message && html` id="${id}"`}${data}>
+<h2 id="${id}-title">${title}</h2>
+${message && html`<div id="${id}" class="message" tabindex="-1">${message}</div>`}<div class="panel"${formerId && html` id="${formerId}"`}>
 ${
   rows.length + items.length > 0 &&
   html`<ul class="rows">

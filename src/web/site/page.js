@@ -39,9 +39,6 @@ if (times.length > 0) {
   }
 }
 
-// Reads the message of a change out: the address leads to its section, which has the focus without scripts.
-if (location.hash) document.getElementById('done')?.focus({ preventScroll: true })
-
 // Shows that a pressed button is busy. It can be pressed again: the browser then drops what it sent first.
 const rest = () => {
   for (const button of document.querySelectorAll('.busy')) button.classList.remove('busy')

@@ -150,7 +150,7 @@ describe('§4.2 a change of the own password', () => {
     assert.match(text, /role="status"[^>]*>Password changed\.[^<]* Disconnect anything below that isn’t yours\.</)
     const identities = await identitiesOf(account.id)
     assert.equal(identities.length, 2)
-    const [list = ''] = /aria-labelledby="signing-in"[^]*?<\/section>/.exec(text) ?? []
+    const [list = ''] = /aria-labelledby="signing-in-title"[^]*?<\/section>/.exec(text) ?? []
     for (const { id } of identities) assert.ok(list.includes(`name="identity_id" value="${id}"`), list)
     assert.match(list, /^[^]*id="done"[^]*id="ways-in"[^]*name="identity_id"/, 'the message stands above them')
     const [githubs] = identities

@@ -84,7 +84,7 @@ describe('sessions at their limits', { concurrency: 2 }, () => {
     const database = addSessions(service, t, 299)
     const page = await agent.get('/auth/account')
     assertPage(page)
-    const [section = ''] = /<section aria-labelledby="devices"[^]*?<\/section>/.exec(page.text) ?? []
+    const [section = ''] = /<section aria-labelledby="devices-title"[^]*?<\/section>/.exec(page.text) ?? []
     assert.equal(section.match(/<li /g)?.length, 3)
     assert.match(section, /This device/)
     assert.match(section, /<a href="\/auth\/account\/devices">Show 298 more devices<\/a>/)

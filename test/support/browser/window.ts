@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AxeBuilder } from '@axe-core/playwright'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import type { Person } from '../client/accounts.ts'
 
 /** A person with their own browser window, and an application beside the service. */
@@ -66,6 +66,12 @@ export const openWindow = async (
       await Promise.all([page.waitForEvent('load'), form.locator('button:not([type="button"])').last().click()])
     },
   }
+}
+
+/** Opens the row that hides an element. */
+export const openRowOf = async (element: Locator): Promise<void> => {
+  const closed = element.locator('xpath=ancestor::details[not(@open)]/summary')
+  if ((await closed.count()) > 0) await closed.first().click()
 }
 
 /** Signs up in a window. */
