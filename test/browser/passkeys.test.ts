@@ -157,7 +157,7 @@ describe('a security key', () => {
       await tabTo(page, `button:text-is("${text}")`)
       await page.keyboard.press('Enter')
     }
-    await tabTo(page, 'summary:has-text("Add a way to log in")')
+    await tabTo(page, 'summary:has-text("Add a passkey")')
     await page.keyboard.press('Enter')
     await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), pressOn('Add a passkey')])
     await visitor.open(ACCOUNT)
@@ -300,7 +300,7 @@ test('with scripts off, each page says what passkeys need, and all else works', 
   const visitor = await signedUp(t, { scripts: false })
   const { page } = visitor
   await openRowOf(button(visitor))
-  assert.match(await page.locator(SECTION).innerText(), /need JavaScript/)
+  assert.match(await page.locator(SECTION).innerText(), /Passkeys need JavaScript/)
   assert.equal(await button(visitor).isVisible(), false)
   await visitor.submit('/auth/logout', {})
   await visitor.open(LOGIN)

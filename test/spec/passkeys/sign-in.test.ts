@@ -159,12 +159,9 @@ describe('signing in with a passkey', () => {
     const response = authenticator.authenticate(await loginOptions(visitor))
     const foreign = await postJson(newAgent(service), LOGIN, response)
     assert.deepEqual([foreign.status, foreign.headers['x-svc-reason']], [400, 'passkey_challenge'])
-    assert.deepEqual(Object.keys((foreign.json() as { error: object }).error), [
-      'code',
-      'message',
-      'field',
-      'request_id',
-    ])
+    const json =
+      /^\{"error":\{"code":"invalid_request","message":"This took too long[^"]*","field":"[a-z_]+","request_id":"[^"]+"\}\}$/
+    assert.match(foreign.text, json)
     const unknown = await logInWithPasskey(visitor, createAuthenticator({ origin }))
     assert.deepEqual([unknown.status, unknown.headers['x-svc-reason']], [401, 'passkey_unknown'])
     assert.ok(unknown.headers['www-authenticate'])
