@@ -38,7 +38,7 @@ const sentencesOf = (source: string): string[] => {
     .map(({ text }) => text)
 }
 
-/** A template that makes keys; its values are the groups of the pattern. The first may be a whole key. */
+/** This is a template that makes keys. Its values are the groups of the pattern. The first may be the beginning of a key, which the sources name. */
 interface KeyTemplate {
   beginsWithKey: boolean
   pattern: RegExp
@@ -53,15 +53,18 @@ const keyTemplate = (text: string): KeyTemplate => ({
 const unusedOf = (keys: readonly string[], sources: readonly string[]): string[] => {
   const named = new Set(sources.flatMap((source) => piecesOf(source).texts.map(({ text }) => text)))
   const words = new Set(sources.flatMap((source) => source.match(/\w+/g) ?? []))
-  const templates = [...named].filter((text) => /^[\w.]*\uFFFC[\w.\uFFFC]*$/.test(text)).map(keyTemplate)
+  const templates = [...named]
+    .filter((text) => /^[\w.\uFFFC]*$/.test(text))
+    .filter((text) => text.includes(VALUE) && /[a-z]/.test(text))
+    .map(keyTemplate)
 
   const isKnown = (value: string): boolean => value.split('.').every((word) => words.has(word))
-  const isKey = (value: string): boolean => value.includes('.') && named.has(value)
   const isMade = (key: string): boolean =>
     templates.some(({ beginsWithKey, pattern }) => {
       const values = pattern.exec(key)?.slice(1) ?? []
       return (
-        values.length > 0 && values.every((value, at) => (beginsWithKey && at === 0 ? isKey(value) : isKnown(value)))
+        values.length > 0 &&
+        values.every((value, at) => (beginsWithKey && at === 0 ? named.has(value) : isKnown(value)))
       )
     })
   const isUsed = (key: string): boolean => named.has(key) || isMade(key)

@@ -82,11 +82,11 @@ ${passkey}
  */
 export const passkeyAlone = (
   { factor, providers, email }: Pick<EntryForm, 'factor' | 'providers'> & { email: string },
-  purpose: 'reset' | 'undo',
+  about: 'reset.by_passkey' | 'undo.by_passkey',
 ): HtmlFragment | undefined =>
   providers === undefined || !factor || takesCode(factor)
     ? undefined
-    : html`<p>${t.html(`${purpose}.by_passkey`, { email: bold(email) })}</p>
+    : html`<p>${t.html(about, { email: bold(email) })}</p>
 <a class="first" href="/auth/login">${t('login.title')}</a>`
 
 type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }

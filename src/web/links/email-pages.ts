@@ -117,7 +117,7 @@ export const createUndoEmailPage =
       focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, view),
       body:
-        passkeyAlone(view, 'undo') ??
+        passkeyAlone(view, 'undo.by_passkey') ??
         html`<p>${t.html('undo.about', { email: bold(email), new_email: bold(newEmail) })}</p>
 ${consequences([
   t('reclaim.ends_devices'),

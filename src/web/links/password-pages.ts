@@ -125,7 +125,7 @@ export const createResetPasswordPage = (layout: Layout) => {
       focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, view),
       body:
-        passkeyAlone(view, 'reset') ??
+        passkeyAlone(view, 'reset.by_passkey') ??
         html`<p>${t.html(about, { email: bold(email) })}</p>
 ${leavesLine(otherEmail)}
 ${hasPasswords ? passwordForm(layout, view) : entryForm(layout, view, { purpose: 'reset', token: view.token })}`,

@@ -155,7 +155,7 @@ describe('continuing with a provider on the page of an invitation', () => {
       const agent = newAgent()
       const answer = await enterBy(agent, token, person)
       assertNoSession(agent, answer, 403)
-      assert.ok(answer.text.includes(`Your link is for ${email}`), answer.text)
+      assert.ok(answer.text.includes(`Your link is for <b>${email}</b>,`), answer.text)
     }
     assert.equal(Object(await showUser(service, user.id)).invited, true)
     assertRedirect(await enterBy(newAgent(), token, newOpenIdUser({ email })), '/')
