@@ -157,7 +157,7 @@ describe('a security key', () => {
       await tabTo(page, `button:text-is("${text}")`)
       await page.keyboard.press('Enter')
     }
-    await tabTo(page, 'summary:has-text("Add a way to log in")')
+    await tabTo(page, 'summary:has-text("Add a passkey")')
     await page.keyboard.press('Enter')
     await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), pressOn('Add a passkey')])
     await visitor.open(ACCOUNT)

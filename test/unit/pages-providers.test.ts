@@ -233,7 +233,7 @@ const linked = (id: string, removable: boolean): LinkedView => ({
 })
 
 const HAPPENED: AccountView['activity'][number] = {
-  type: 'login.succeeded',
+  type: 'logout',
   atMs: 0,
   by: 'user',
   userAgent: undefined,
@@ -284,7 +284,7 @@ const BOTH: SignInView = {
 
 test('the account page shows the ways to log in, to connect and to disconnect', () => {
   const page = account(BOTH)
-  assert.match(page, /<b>Password<\/b><span class="about">Set<[^]+<b>GitHub<[^]+<b>Add a way to log in</)
+  assert.match(page, /<b>Password<\/b><span class="about">Set<[^]+<b>GitHub<[^]+<b>Connect Google</)
   assert.deepEqual(fieldsOf(page, '/auth/account/identities'), { csrf_token: 'token', identity_id: 'i-1' })
   assert.deepEqual(fieldsOf(page, '/auth/oauth/google'), { csrf_token: 'token', intent: 'link' })
   assert.match(page, /aria-label="Disconnect GitHub, sam@example\.com"/)
@@ -337,7 +337,7 @@ test('a user without a password is not asked to change it', () => {
 
 test('without providers the account page does not mention them', () => {
   const page = account(undefined)
-  assert.doesNotMatch(page, /Add a way to log in|oauth|identities|account\/confirm/)
+  assert.doesNotMatch(page, /Connect |oauth|identities|account\/confirm/)
   assert.ok(fieldsOf(page, '/auth/account/password'))
 })
 
