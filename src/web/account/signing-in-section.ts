@@ -5,7 +5,7 @@ import { csrfInput, field } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
 import { type PasskeyView, passkeyButton, passkeyIcon } from '../site/passkey-button.ts'
-import { intentInput, type LinkedView, providerButtons, providerIcon } from '../site/providers.ts'
+import { disconnectLabel, intentInput, type LinkedView, providerButtons, providerIcon } from '../site/providers.ts'
 import { agoOf, dayOf } from '../site/time-text.ts'
 import type { AccountView, Focus, PasskeysView } from './account-view.ts'
 import { passwordRow } from './password-row.ts'
@@ -72,11 +72,6 @@ const passkeyRow = (passkey: PasskeyView, view: AccountView, isRecentlyAuthentic
       : confirmFirst('ways-in', t('account.row.edit'), t('account.passkeys.edit_label', { name })),
   }
 }
-
-const disconnectLabel = ({ label: provider, email }: LinkedView): string =>
-  email
-    ? t('account.provider.disconnect_label_email', { provider, email })
-    : t('account.provider.disconnect_label', { provider })
 
 const disconnectForm = (linked: LinkedView, csrfToken: string): HtmlFragment =>
   html`<form method="post" action="/auth/account/identities">

@@ -4,7 +4,7 @@ import { bold } from '../site/bold.ts'
 import { csrfInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { type PasskeyView, passkeyIcon } from '../site/passkey-button.ts'
-import { type LinkedView, accountLinks, providerIcon } from '../site/providers.ts'
+import { type LinkedView, accountLinks, disconnectLabel, providerIcon } from '../site/providers.ts'
 import { dayOf } from '../site/time-text.ts'
 
 /** These are the other ways into an account whose password was just reset. */
@@ -16,13 +16,9 @@ export interface OtherWaysInView {
   passkeys: readonly Pick<PasskeyView, 'id' | 'name' | 'addedAtMs' | 'removable'>[]
 }
 
-const disconnectLabel = (provider: string, email: string | undefined): string =>
-  email
-    ? t('account.provider.disconnect_label_email', { provider, email })
-    : t('account.provider.disconnect_label', { provider })
-
-const row = ({ id, label, iconUrl, email, linkedAtMs }: LinkedView): HtmlFragment =>
-  html`<li>${providerIcon(label, iconUrl)}
+const row = (linked: LinkedView): HtmlFragment => {
+  const { id, label, iconUrl, email, linkedAtMs } = linked
+  return html`<li>${providerIcon(label, iconUrl)}
 <div>
 <p>${bold(label)}</p>
 <p class="about">${
@@ -31,9 +27,10 @@ const row = ({ id, label, iconUrl, email, linkedAtMs }: LinkedView): HtmlFragmen
 `
   }${t.html('account.provider.connected', { date: dayOf(linkedAtMs) })}</p>
 </div>
-<button class="second small" name="identity_id" value="${id}" aria-label="${disconnectLabel(label, email)}">${t('account.provider.disconnect')}</button>
+<button class="second small" name="identity_id" value="${id}" aria-label="${disconnectLabel(linked)}">${t('account.provider.disconnect')}</button>
 </li>
 `
+}
 
 type ShownPasskey = OtherWaysInView['passkeys'][number]
 

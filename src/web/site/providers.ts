@@ -19,6 +19,12 @@ export interface LinkedView {
   removable: boolean
 }
 
+/** Screen readers tell the buttons of several providers apart by it. */
+export const disconnectLabel = ({ label: provider, email }: LinkedView): string =>
+  email
+    ? t('account.provider.disconnect_label_email', { provider, email })
+    : t('account.provider.disconnect_label', { provider })
+
 /** A user has followed this link: a provider is connected to its account. */
 export interface EntryLink {
   purpose: 'reset' | 'undo' | 'invite'
