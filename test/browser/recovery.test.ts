@@ -71,7 +71,7 @@ for (const scripts of [true, false]) {
       await visitor.page.getByRole('link', { name: 'Forgot your password?' }).click()
       assert.equal(await visitor.page.locator('input[name="email"]').inputValue(), person.email)
       await visitor.submit(FORGOT, {})
-      assert.match(await visitor.page.locator('main').innerText(), /If this address has an account, we sent it a link/)
+      assert.match(await visitor.page.locator('main').innerText(), /If there is an account, we have sent a link/)
 
       const { link } = await resetMailFor(smtp, person.email)
       await visitor.open(pathOf(link))

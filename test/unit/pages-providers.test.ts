@@ -233,7 +233,7 @@ const linked = (id: string, removable: boolean): LinkedView => ({
 })
 
 const HAPPENED: AccountView['activity'][number] = {
-  type: 'login.succeeded',
+  type: 'logout',
   atMs: 0,
   by: 'user',
   userAgent: undefined,
@@ -337,7 +337,7 @@ test('a user without a password is not asked to change it', () => {
 
 test('without providers the account page does not mention them', () => {
   const page = account(undefined)
-  assert.doesNotMatch(page, /Connect|oauth|identities|account\/confirm/)
+  assert.doesNotMatch(page, /Connect |oauth|identities|account\/confirm/)
   assert.ok(fieldsOf(page, '/auth/account/password'))
 })
 

@@ -26,7 +26,7 @@ const newUser = async () => {
 
 const sectionOf = async (agent: UserAgent): Promise<string> => {
   const { text } = await agent.get('/auth/account')
-  const section = /<section aria-labelledby="activity-title">.*?<\/section>/s.exec(text)?.[0]
+  const section = /<section aria-labelledby="activity-title"[^>]*>.*?<\/section>/s.exec(text)?.[0]
   assert.ok(section, text)
   return section
 }

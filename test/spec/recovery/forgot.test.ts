@@ -59,7 +59,7 @@ describe('§4.2 forgot password', { concurrency: true }, () => {
 
     const asked = await askForLink(agent, person.email, { return_to: '/members?a=b' })
     assertPage(asked)
-    assert.match(asked.text, /If this address has an account, we sent it a link/)
+    assert.match(asked.text, /If there is an account, we have sent a link/)
     assert.ok(!asked.text.includes(person.email))
     const cookie = asked.cookie('svc_link')
     assert.deepEqual(

@@ -145,7 +145,7 @@ test('§4.12 with `required`, a connected provider leads to a message too, unles
   const browser = own.newAgent()
   const asked = await signInBy(browser, 'github', visit, { return_to: '/kept' })
   assertPage(asked)
-  assert.match(asked.text, /<h1>Check your email<\/h1>/)
+  assert.match(asked.text, /<h1>Check your mail<\/h1>/)
   await assertSignedOut(browser)
   assertPage(await verifyBy(browser, token), 422)
   const mails = () => own.smtp.mails.filter(({ to, text }) => to === person.email && text.includes('/email/verify'))
