@@ -102,8 +102,11 @@ const passkeyWay = ({ csrfToken, returnTo, passwords, providers, lastWay }: Logi
 const isFirstVisit = ({ returnTo, email, errors, problem, notice, lastWay }: LoginView): boolean =>
   email === '' && !returnTo && !notice && !lastWay && !errors.email && !errors.password && !problem
 
-/** Renders the page of a first visit once, except for the token: it is the one that most people ask for. */
-const withFirstVisitKept = (render: (view: LoginView) => string) => {
+/**
+ * Renders the page of a first visit, the one that most people ask for, once, except for the token. The ways to log in
+ * must be the same in each view.
+ */
+export const keepFirstVisit = (render: (view: LoginView) => string) => {
   const place = randomUUID()
   let pieces: string[] | undefined
   return (view: LoginView): string => {
@@ -113,7 +116,6 @@ const withFirstVisitKept = (render: (view: LoginView) => string) => {
   }
 }
 
-/** Creates the login page for one list of providers. */
 export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
   const { passkeys } = layout
   const ways = { passkeys, loginWith }
@@ -129,7 +131,7 @@ ${forgotLink(layout, view)}`,
   const forgotOf = (view: LoginView): HtmlFragment | undefined =>
     passwordButtonClass(layout, view.problem) === 'second' ? undefined : forgotBeside(layout, view)
 
-  return withFirstVisitKept((view) => {
+  return (view: LoginView): string => {
     if (!view.passwords) return byOtherWays(view)
     const focus = focusOf(view)
     const fields = fieldsOf(view, focus, ways)
@@ -147,5 +149,5 @@ ${fields(forgotOf(view))}
 ${forgotBelow(layout, view)}
 ${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}`,
     })
-  })
+  }
 }
