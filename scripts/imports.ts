@@ -25,6 +25,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'sign-in/amr.ts',
     'storage/database.ts',
   ],
+  clients: ['audit/audit-event.ts', 'lib', 'limits', 'sessions', 'storage/database.ts'],
   passkeys: [
     'accounts',
     'audit/audit-event.ts',
@@ -134,6 +135,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks',
   ],
   config: [
+    'clients/redirect-uri.ts',
+    'clients/scope.ts',
     'accounts/passwords/blocklist/blocklist-file.ts',
     'lib',
     'mail/mail-settings.ts',
@@ -147,6 +150,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'api-keys',
     'audit',
     'bootstrap',
+    'clients',
     'config',
     'lib',
     'limits',

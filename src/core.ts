@@ -16,6 +16,7 @@ import type { ApiKeys } from './api-keys/api-keys.ts'
 import type { AuditType, RecordEvent } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
+import type { Clients } from './clients/clients.ts'
 import type { Config } from './config/config.ts'
 import { settingsOfSubjects } from './config/subject-settings.ts'
 import type { RootSecret } from './lib/derived-keys.ts'
@@ -46,7 +47,7 @@ import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
-import { createSigner } from './sessions/tokens/signer.ts'
+import { createSigner, type Sign } from './sessions/tokens/signer.ts'
 import { deleteKnownBrowsers, endTrust } from './sign-in/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './sign-in/known-browsers.ts'
 import { createPendingSignIns, type PendingSignIns } from './sign-in/pending-sign-ins.ts'
@@ -108,6 +109,7 @@ export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
 interface LoadedOnDemand {
   apiKeys: ApiKeys
   loadDirectory: () => Promise<UserDirectory>
+  loadClients: () => Promise<Clients>
   passkeys: Passkeys
   secretRotation: SecretRotation
   userImport(): Promise<UserImport>
@@ -172,7 +174,7 @@ export const createCore = (given: CoreDeps): Core => {
 
   const subjects = { users, sessions, signingKeys, links, oauth, secondFactors, webhooks }
   const ways = { knownBrowsers, pendingSignIns, limits, mail, notify, emailDomains, passwords }
-  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config })
+  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config, sign })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
 }
 
@@ -221,6 +223,8 @@ const passwordRulesOf = (config: Config, baseUrl: string): RequireGoodPassword =
 }
 
 interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'> {
+  log: Log
+  sign: Sign
   rootSecret: RootSecret
   config: Config
   sessions: Sessions
@@ -264,6 +268,9 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
         ...settings.directory,
         createLink: { reset: links.reset.createIn, invite: links.invitations.inviteIn },
       }),
+    ),
+    loadClients: once(async () =>
+      (await import('./clients/clients.ts')).createClients({ ...deps, ...settings.clients, ...sessions.rules }),
     ),
     // Commands alone load these.
     userImport: () => loadUserImport(deps),
