@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { randomToken } from '../../lib/secrets.ts'
 import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
 import {
@@ -107,7 +107,7 @@ const isFirstVisit = ({ returnTo, email, errors, problem, notice, lastWay }: Log
  * must be the same in each view.
  */
 export const keepFirstVisit = (render: (view: LoginView) => string) => {
-  const place = randomUUID()
+  const place = randomToken()
   let pieces: string[] | undefined
   return (view: LoginView): string => {
     if (!isFirstVisit(view)) return render(view)
