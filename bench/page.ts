@@ -5,7 +5,7 @@ import { pinTo } from './support/cores.ts'
 import { limitRow, ratioRow } from './support/report.ts'
 import { createTarget, measureInTurn, rates } from './support/rounds.ts'
 import { startConstant, startService } from './support/servers.ts'
-import { constantClient, get } from './support/users.ts'
+import { constantClient, get, getFile } from './support/users.ts'
 
 const CLIENTS = 64
 const KB = 1000
@@ -45,7 +45,7 @@ await bench('The login page', async (run) => {
 async function fetchStylesheets(port: number, page: RawResponse): Promise<RawResponse[]> {
   const links = page.body.toString().matchAll(/<link\b[^>]*rel="stylesheet"[^>]*>/g)
   const paths = [...links].map(([link]) => /href="([^"]+)"/.exec(link)?.[1] ?? '')
-  const responses = await Promise.all(paths.map((path) => sendRequest(port, get(path))))
+  const responses = await Promise.all(paths.map((path) => sendRequest(port, getFile(path))))
   const missing = responses.find(({ status }) => status !== 200)
   if (missing) throw new Error(`a stylesheet of the login page answers ${missing.status}`)
   return responses

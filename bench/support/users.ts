@@ -29,6 +29,10 @@ export const getUser = (cookies: Map<string, string>): string =>
 export const get = (path: string, cookies = ''): string =>
   `GET ${path} HTTP/1.1\r\n${HOST}\r\n${cookies && `Cookie: ${cookies}\r\n`}\r\n`
 
+/** The request of a browser for a file of a page. */
+export const getFile = (path: string): string =>
+  `GET ${path} HTTP/1.1\r\n${HOST}\r\nAccept-Encoding: gzip, deflate, br\r\n\r\n`
+
 export const postRefresh = (cookies: Map<string, string>): string =>
   'POST /auth/api/v1/sessions/refresh?audience=app HTTP/1.1\r\n' +
   `${HOST}\r\nCookie: ${cookieHeader(cookies, 'svc_access', 'svc_refresh', 'svc_csrf')}\r\n` +

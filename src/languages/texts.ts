@@ -27,19 +27,27 @@ const PLACE = /\{(\w+)\}/
 export const createTexts = (catalogue: Readonly<Record<string, string>>, language: string): Texts => {
   let plurals: Intl.PluralRules | undefined
 
-  const textOf = (key: string): string => catalogue[key] ?? missing(key)
+  const read = new Map<string, readonly string[]>()
 
-  /** Every second piece is the name of a place. */
-  const fill = (key: string, values: TextValues): string =>
-    textOf(key)
-      .split(PLACE)
-      .map((piece, index) => (index % 2 === 0 ? piece : String(values[piece] ?? missing(`${key} {${piece}}`))))
-      .join('')
+  /** Splits a text, once, into pieces: every second one is the name of a place. */
+  const piecesOf = (key: string): readonly string[] => {
+    const known = read.get(key)
+    if (known) return known
+    const pieces = (catalogue[key] ?? missing(key)).split(PLACE)
+    read.set(key, pieces)
+    return pieces
+  }
+
+  const fillEach = <Value>(key: string, values: Readonly<Record<string, Value>>) =>
+    piecesOf(key).map((piece, index) => (index % 2 === 0 ? piece : (values[piece] ?? missing(`${key} {${piece}}`))))
+
+  const fill = (key: string, values: TextValues): string => {
+    const pieces = piecesOf(key)
+    return pieces.length === 1 ? (pieces[0] ?? '') : fillEach(key, values).join('')
+  }
 
   const fillWithHtml = (key: TextKey, values: Readonly<Record<string, HtmlValue>>): HtmlFragment =>
-    html`${textOf(key)
-      .split(PLACE)
-      .map((piece, index) => (index % 2 === 0 ? piece : (values[piece] ?? missing(`${key} {${piece}}`))))}`
+    html`${fillEach(key, values)}`
 
   const formOf = (key: PluralKey, count: number): TextKey => {
     plurals ??= new Intl.PluralRules(language)

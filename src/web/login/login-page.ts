@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
@@ -99,22 +100,27 @@ const passkeyWay = ({ csrfToken, returnTo, passwords, providers, lastWay }: Logi
     before: passwords && providers.length === 0 && orLine(),
   })
 
-const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
-  email === '' && !errors.email && !errors.password && !problem
-
-/** Tells whether the links to other pages are those of a first visit. */
-const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo === undefined && email === ''
+const isFirstVisit = ({ returnTo, email, errors, problem, notice, lastWay }: LoginView): boolean =>
+  email === '' && !returnTo && !notice && !lastWay && !errors.email && !errors.password && !problem
 
 /**
- * Creates the login page. Most visitors have entered nothing yet: their page is rendered once, except for the token.
+ * Renders the page of a first visit, the one that most people ask for, once, except for the token. The ways to log in
+ * must be the same in each view.
  */
+export const keepFirstVisit = (render: (view: LoginView) => string) => {
+  const place = randomUUID()
+  let pieces: string[] | undefined
+  return (view: LoginView): string => {
+    if (!isFirstVisit(view)) return render(view)
+    pieces ??= render({ ...view, csrfToken: place }).split(place)
+    return pieces.join(html`${view.csrfToken}`.toString())
+  }
+}
+
 export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
   const { passkeys } = layout
   const ways = { passkeys, loginWith }
   const frame = layout.frame({ title: t('login.title'), passkeys })
-  const emptyFields = fieldsOf({ email: '', errors: {} }, 'email', ways)
-  const forgotAlone = forgotBeside(layout, { email: '' })
-  const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
   const byOtherWays = (view: LoginView): string =>
     frame.panel({
       body: html`${noticeOf(view)}
@@ -123,25 +129,18 @@ ${forgotLink(layout, view)}`,
     })
 
   /** The button of a limited login leads there already. */
-  const forgotOf = (view: LoginView): HtmlFragment | undefined => {
-    if (passwordButtonClass(layout, view.problem) === 'second') return undefined
-    return carriesNothing(view) ? forgotAlone : forgotBeside(layout, view)
-  }
-
-  const belowOf = (view: LoginView): HtmlFragment | undefined => {
-    if (!view.signupOpen) return undefined
-    return carriesNothing(view) ? wayToSignupAlone : wayToSignup(view)
-  }
+  const forgotOf = (view: LoginView): HtmlFragment | undefined =>
+    passwordButtonClass(layout, view.problem) === 'second' ? undefined : forgotBeside(layout, view)
 
   return (view: LoginView): string => {
     if (!view.passwords) return byOtherWays(view)
     const focus = focusOf(view)
-    const fields = focus === 'email' && isEmpty(view) ? emptyFields : fieldsOf(view, focus, ways)
+    const fields = fieldsOf(view, focus, ways)
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
       problem: view.problem,
       focusesProblem: focus === 'problem',
-      below: belowOf(view),
+      below: view.signupOpen ? wayToSignup(view) : undefined,
       body: html`${!view.problem && noticeOf(view)}${loginLimited(layout, view)}${wayOn(view)}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}

@@ -1,4 +1,4 @@
-import { createLoginPage, type LoginView } from './login-page.ts'
+import { createLoginPage, keepFirstVisit, type LoginView } from './login-page.ts'
 import type { OfferedWays, Services } from '../../http/services.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
 import { readUsername } from '../../accounts/fields.ts'
@@ -34,7 +34,7 @@ export const createLogin = (
     },
 ) => {
   const { redirectSignedIn, users, layout, passwords, passkeys, providers, loginWith, pseudonymOf } = deps
-  const loginPage = createLoginPage(layout, loginWith)
+  const loginPage = keepFirstVisit(createLoginPage(layout, loginWith))
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
   const own = [...(passwords ? ['password'] : []), ...(passkeys.isOn ? ['passkey'] : [])]
