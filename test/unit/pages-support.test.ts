@@ -68,6 +68,15 @@ test('what is for developers and operators is folded away on error pages; other 
     assert.equal(page.split('About X-Header').length, 2, 'it is nowhere else')
   }
   for (const status of [401, 404, 500]) assert.doesNotMatch(bodyOf(status), /<details/, String(status))
+  const known = pages.error({
+    status: 410,
+    reason: 'codes_expired',
+    message: 'About X-Header',
+    requestId: 'r',
+    retryAfterSeconds: undefined,
+  })
+  assert.match(known, /<p>These codes can be downloaded for 10 minutes only\. Get new ones\.<\/p>/)
+  assert.doesNotMatch(known, /About X-Header/)
   // Their titles say it.
   for (const status of [401, 404, 500]) assert.doesNotMatch(bodyOf(status), /About X-Header/, String(status))
 })

@@ -89,7 +89,7 @@ export const createErrorPage = (layout: Layout) => {
       requestId,
       body: html`<p>${said ?? adviceOf(view)}</p>
 ${button}
-${FOR_OPERATORS.has(status) && operatorDetails(html`<p>${message}</p>`)}`,
+${said === undefined && FOR_OPERATORS.has(status) && operatorDetails(html`<p>${message}</p>`)}`,
     })
   }
 }
