@@ -31,7 +31,8 @@ try {
     // No field is marked as the one that is typed in.
     await page.evaluate('document.activeElement.blur()')
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
+      // Without motion, no colour is on its way from the other scheme.
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       await page.screenshot({ path: path.join(FOLDER, `${name}-${colorScheme}.png`) })
     }
   }

@@ -1,5 +1,24 @@
 import type { ResponseHeader, Schema } from '../http/route.ts'
 
+/** Makes the schema of an error, with the members that one version has beside those of all. */
+export const errorSchema = (example: string, more: Record<string, Schema> = {}) =>
+  ({
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'request_id'],
+        properties: {
+          code: { type: 'string', description: `For programs, such as \`${example}\`` },
+          message: { type: 'string', description: 'For people; the text may change' },
+          ...more,
+          request_id: { type: 'string', description: 'The same as the header X-Request-Id' },
+        },
+      },
+    },
+  }) satisfies Schema
+
 /**
  * These are the bodies of JSON responses, by name (JSON Schema, draft 2020-12). No schema is closed: a later version
  * may add members, and a client ignores the ones that it does not know (CONTRACT.md 1).
@@ -25,21 +44,7 @@ export const SCHEMAS = {
     },
   },
 
-  Error: {
-    type: 'object',
-    required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        required: ['code', 'message', 'request_id'],
-        properties: {
-          code: { type: 'string', description: 'For programs, such as `unauthorized`' },
-          message: { type: 'string', description: 'For people; the text may change' },
-          request_id: { type: 'string', description: 'The same as the header X-Request-Id' },
-        },
-      },
-    },
-  },
+  Error: errorSchema('unauthorized'),
 
   /** RFC 7517 section 5 defines it. */
   JwkSet: {

@@ -28,6 +28,7 @@ const FIELD_PROBLEMS = [
   'passkey_unreadable',
   'passkey_unknown',
   'passkey_wrong',
+  'passkey_missing',
   'code_wrong',
   'recovery_code_wrong',
   'first_code_wrong',

@@ -72,9 +72,14 @@ const isAccepted = (entered: string): boolean =>
   !entered.endsWith(' ') &&
   URL.canParse(entered, 'http://localhost')
 
-/** This is THE writer of `return_to`: it makes a path that leads on to a page. An undefined page is left out. */
+/**
+ * This is THE writer of `return_to`: it makes a path that leads on to a page. An undefined page is left out, and a lone
+ * surrogate in it becomes U+FFFD.
+ */
 export const withReturnTo = (path: string, returnTo: string | undefined): string =>
-  returnTo === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}`
+  returnTo === undefined
+    ? path
+    : `${path}${path.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo.toWellFormed())}`
 
 /**
  * Finds the page for a user who has just created their account: that of `SVC_AFTER_SIGNUP_URL`, which gets what was

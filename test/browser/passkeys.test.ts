@@ -376,6 +376,7 @@ test('where there are neither passwords nor providers, an invitation and a link 
   await page.locator('#recovery_code').fill('not a code')
   await press(visitor)
   await problem(visitor).waitFor()
+  assert.match(await problem(visitor).innerText(), /^That recovery code is wrong/)
   await page.locator('#recovery_code').fill(codes[0] ?? '')
   await Promise.all([page.waitForURL(/ways-in|done=passkey_added|\/$/), page.keyboard.press('Enter')])
   await visitor.open(ACCOUNT)

@@ -16,7 +16,7 @@ const CLAIM_MS = 31_000
 
 test('6 times kill -9 during requests with an Idempotency-Key: each has one effect, and keeps its first answer', async (t) => {
   const clock = turnedProcessClock(t)
-  const service = await startServiceProcess({ t, env: clock.env })
+  const service = await startServiceProcess({ t, fullHashes: true, env: clock.env })
   const backend = await createBackend(service, ['users:write'])
   const send = ({ name, body }: Sent): Promise<Answer> =>
     backend.call('POST', '/users', body, { 'idempotency-key': name })

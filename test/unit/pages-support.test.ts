@@ -57,18 +57,26 @@ test('the sentence is a link, and nothing that would be markup gets into it', ()
   assert.equal(createSupport({ appName: '<b>' }).sentence().toString(), 'Contact the people who run &lt;b&gt;.')
 })
 
-test('what is for developers and operators is folded away on error pages; other messages are shown', () => {
+test('what is for developers and operators is folded away on error pages; other messages are not shown', () => {
   const pages = createPages(branding)
   const bodyOf = (status: number) =>
     pages.error({ status, message: 'About X-Header', requestId: 'r', retryAfterSeconds: undefined })
   const folded = /<details>\s*<summary[^>]*>Technical details<\/summary>\s*<div class="about">\s*<p>About X-Header<\/p>/
-  for (const status of [400, 403, 405, 413, 415, 429, 503]) {
+  for (const status of [400, 403, 405, 409, 410, 413, 415, 422, 429, 503]) {
     const page = bodyOf(status)
     assert.match(page, folded, String(status))
     assert.equal(page.split('About X-Header').length, 2, 'it is nowhere else')
   }
-  for (const status of [401, 404, 409, 500]) assert.doesNotMatch(bodyOf(status), /<details/, String(status))
-  assert.match(bodyOf(409), /<p>About X-Header<\/p>/)
+  for (const status of [401, 404, 500]) assert.doesNotMatch(bodyOf(status), /<details/, String(status))
+  const known = pages.error({
+    status: 410,
+    reason: 'codes_expired',
+    message: 'About X-Header',
+    requestId: 'r',
+    retryAfterSeconds: undefined,
+  })
+  assert.match(known, /<p>These codes can be downloaded for 10 minutes only\. Get new ones\.<\/p>/)
+  assert.doesNotMatch(known, /About X-Header/)
   // Their titles say it.
   for (const status of [401, 404, 500]) assert.doesNotMatch(bodyOf(status), /About X-Header/, String(status))
 })
@@ -78,4 +86,27 @@ test('a 503 says that the user is not logged out, whenever it is to be tried aga
     const page = createPages(branding).error({ status: 503, message: 'Away', requestId: 'r', retryAfterSeconds })
     assert.match(page, /<p>You haven’t been logged out\. Reload this page in a moment\.<\/p>/)
   }
+})
+
+test('without scripts, a page whose only way is a passkey says what to do, and whom to ask or where else to go', () => {
+  const onlyWay = /<noscript><p class="box note">Passkeys need JavaScript, which is off in this browser\. Turn it on/
+  const withPasskeys = createPages({ ...branding, supportUrl, passkeys: true, mailIsOn: true, passwords: false })
+  for (const [name, elsewhere] of [
+    ['login by passkey alone', /href="\/auth\/password\/forgot[^"]*">Trouble logging in\?</],
+    ['login, a passkey alone', /href="\/auth\/login[^"]*">Use another account</],
+    ['reset with passkeys alone, refused', ASKS],
+  ] as const) {
+    const page = states.find(([one]) => one === name)?.[1](withPasskeys) ?? ''
+    assert.match(page, onlyWay, name)
+    assert.match(page, elsewhere, name)
+  }
+  const login = states.find(([name]) => name === 'login')?.[1](createPages({ ...branding, passkeys: true })) ?? ''
+  assert.match(login, /<noscript><p class="hint">Passkeys need JavaScript\. Turn it on/)
+})
+
+test('a form that a passkey alone can send asks for it, and not for a code', () => {
+  const render = states.find(([name]) => name === 'reset with passkeys alone, without one')?.[1]
+  const page = render?.(createPages({ ...branding, passkeys: true })) ?? ''
+  assert.match(page, /id="passkey-problem"[^>]*>Use your passkey\.</)
+  assert.doesNotMatch(page, /Enter a code/)
 })

@@ -146,11 +146,11 @@ describe('the catalogue', () => {
 
 test('every failure that a user can see has its own text', () => {
   const pages = createPages(branding)
-  const titles = [400, 401, 403, 404, 405, 408, 413, 415, 429, 500, 503, 409].map(
+  const titles = [400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 500, 503].map(
     (status) =>
       /<h1>(.*)<\/h1>/.exec(pages.error({ status, message: 'm', requestId: 'r', retryAfterSeconds: undefined }))?.[1],
   )
-  assert.equal(new Set(titles).size, 12)
+  assert.equal(new Set(titles).size, 14)
   assert.ok(!titles.includes(undefined))
 })
 

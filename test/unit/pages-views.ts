@@ -118,7 +118,6 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     canSignUp: true,
     accepted: [text],
     pending: text,
-    retryAfterSeconds: 5,
   }
   const limited = { kind: 'login_limited', of: 'in_network', retryAfterSeconds: 900, requestId: 'r-1' } as const
   const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
@@ -147,7 +146,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     setsPassword: false,
     otherEmail: text,
     factor: { codes: false, recoveryCodes: true, passkeys: false },
-    errors: { code: 'code_wrong' },
+    errors: { recovery_code: 'recovery_code_wrong' },
   }
   const notMe = Object.fromEntries(
     (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
@@ -336,7 +335,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'link account refused': (pages) => pages.linkAccount({ ...linkAccount, errors: { password: 'password_wrong' } }),
     'link account limited': (pages) => pages.linkAccount({ ...linkAccount, problem: limited }),
     'link account held up': (pages) => pages.linkAccount({ ...linkAccount, problem: tooMany }),
-    'provider away': (pages) => pages.providerProblem(problem),
+    'provider away': (pages) => pages.providerProblem({ ...problem, email: undefined, retryAfterSeconds: 5 }),
     'provider gave no email': (pages) => pages.providerProblem({ ...problem, problem: 'email_unverified' }),
     'provider gave an email of another domain': (pages) =>
       pages.providerProblem({ ...problem, problem: 'email_domain_not_accepted' }),
@@ -344,7 +343,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.providerProblem({ ...problem, problem: 'linked_elsewhere', signedIn: true, intent: 'link' }),
     'provider refused by a link': (pages) =>
       pages.providerProblem({ ...problem, problem: 'other_email', entry: { purpose: 'invite', token: text } }),
-    'provider unknown': (pages) => pages.providerProblem({ ...problem, problem: 'unreadable', provider: undefined }),
+    'provider unknown': (pages) =>
+      pages.providerProblem({ ...problem, problem: 'unreadable', provider: undefined, email: undefined }),
     welcome: (pages) => pages.welcome({ email: text, host: text, signupOpen: true, requestId: text }),
     'welcome, signed out': (pages) =>
       pages.welcome({ email: undefined, host: text, signupOpen: true, requestId: text }),
@@ -359,7 +359,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.resetPassword({ ...reset, factor: { codes: true, recoveryCodes: true, passkeys: true } }),
     'reset with a recovery code, refused': (pages) => {
       const factor = { codes: false, recoveryCodes: true, passkeys: true }
-      return pages.resetPassword({ ...reset, factor, errors: { code: 'code_wrong' } })
+      return pages.resetPassword({ ...reset, factor, errors: { recovery_code: 'recovery_code_wrong' } })
     },
     'reset without passwords, with a code': (pages) => {
       const factor = { codes: true, recoveryCodes: true, passkeys: false }
@@ -372,6 +372,10 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'reset with passkeys alone, refused': (pages) => {
       const factor = { codes: false, recoveryCodes: false, passkeys: true }
       return pages.resetPassword({ ...reset, factor, errors: { passkey_response: 'passkey_wrong' } })
+    },
+    'reset with passkeys alone, without one': (pages) => {
+      const factor = { codes: false, recoveryCodes: false, passkeys: true }
+      return pages.resetPassword({ ...reset, factor, errors: { code: 'code_missing' } })
     },
     'reset password refused': (pages) => pages.resetPassword({ ...reset, errors: { password: 'password_common' } }),
     invitation: (pages) => pages.invitation(invitation),
@@ -397,6 +401,9 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'error 403 of an old page': (pages) =>
       pages.error({ status: 403, message: text, requestId: text, retryAfterSeconds: undefined, returnTo: text }),
     'error 404': failure(404),
+    'error 409': failure(409),
+    'error 410': failure(410),
+    'error 422': failure(422),
     'error 429': failure(429, 30),
     'error 500': failure(500),
     'error 503': failure(503, 2),
@@ -446,6 +453,7 @@ export const WRONG_STATES: Record<string, string> = {
   'reset password refused': 'password',
   'reset with a recovery code, refused': 'recovery_code',
   'reset with passkeys alone, refused': 'passkey-problem',
+  'reset with passkeys alone, without one': 'passkey-problem',
   'invitation refused': 'password',
   'invitation held up': 'form-problem',
   're-authentication refused': 'password',

@@ -1,6 +1,6 @@
 import type { Schema } from '../../http/route.ts'
 import { AUDIT_SCHEMAS } from './audit-schemas.ts'
-import { SCHEMAS } from '../schemas.ts'
+import { errorSchema, SCHEMAS } from '../schemas.ts'
 
 const TIME = { type: 'string', format: 'date-time', description: 'UTC, with milliseconds and Z' }
 
@@ -72,22 +72,9 @@ const USER_SCHEMAS = {
 
 /** These are the bodies of the responses of the server API, by name, in the form of `api/schemas.ts`. */
 export const SCHEMAS_V2 = {
-  Error: {
-    type: 'object',
-    required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        required: ['code', 'message', 'request_id'],
-        properties: {
-          code: { type: 'string', description: 'For programs, such as `conflict`' },
-          message: { type: 'string', description: 'For people; the text may change' },
-          field: { type: 'string', description: 'What the error is about; always there for 409 and 422' },
-          request_id: { type: 'string', description: 'The same as the header X-Request-Id' },
-        },
-      },
-    },
-  },
+  Error: errorSchema('conflict', {
+    field: { type: 'string', description: 'What the error is about; always there for 409 and 422' },
+  }),
 
   Session: {
     type: 'object',

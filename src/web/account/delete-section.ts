@@ -35,7 +35,7 @@ ${field({
 const deletionForm = ({ csrfToken, deletion, signIn }: AccountView, focus: Focus): HtmlFragment =>
   html`<form method="post" action="/auth/account/delete" novalidate>
 ${csrfInput(csrfToken)}
-${signIn && !signIn.hasPassword ? html`<p>${t('account.delete.final')}</p>` : passwordField(deletion, focus)}
+${(!signIn || signIn.hasPassword) && passwordField(deletion, focus)}
 <button class="danger">${t('account.delete.button')}</button>
 </form>`
 

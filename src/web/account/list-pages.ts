@@ -77,7 +77,7 @@ ${
     ? html`<ul class="rows">
 ${items}</ul>
 `
-    : html`<p class="foot">${t('account.activity.none')}</p>
+    : html`<p class="foot">${t(view.isLater ? 'account.paging.none' : 'account.activity.none')}</p>
 `
 }${foot}</div>
 ${pages}`,
@@ -114,7 +114,10 @@ export const createActivityPage =
     listPage(layout, view, {
       title: t('account.activity.title'),
       items: view.activity.map((one) => activityItem(one, view.nowMs)),
-      foot: html`<div class="foot">
+      foot:
+        view.activity.length === 0
+          ? undefined
+          : html`<div class="foot">
 ${notMe(view.hasPassword, '/auth/account')}
 </div>
 `,

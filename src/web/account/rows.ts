@@ -1,5 +1,6 @@
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, type HtmlValue, html } from '../../lib/html.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import type { RowId, SectionId } from '../site/account-done.ts'
 
 /** This is what the one button of a row does. */
@@ -49,7 +50,7 @@ export const confirmFirst = (id: RowId, label: string, name: string): AccountRow
   kind: 'leads',
   label,
   name,
-  href: `/auth/account/confirm?return_to=${encodeURIComponent(`/auth/account#${id}`)}`,
+  href: withReturnTo('/auth/account/confirm', `/auth/account#${id}`),
 })
 
 export const badge = ({ text, isPlain }: Badge): HtmlFragment =>

@@ -46,7 +46,7 @@ const askedCode = (factor: AskedFactorView, { errors }: AskingForm): HtmlFragmen
 const passkeyProblem = ({ errors }: AskingForm): HtmlFragment | undefined => {
   const problem = codeProblemOf(errors)
   return typeof problem === 'string'
-    ? html`<p class="problem" role="alert" id="passkey-problem" tabindex="-1"${!errors.password && html` autofocus`}>${fieldProblemText(problem)}</p>`
+    ? html`<p class="problem" role="alert" id="passkey-problem" tabindex="-1"${!errors.password && html` autofocus`}>${fieldProblemText(problem === 'code_missing' ? 'passkey_missing' : problem)}</p>`
     : undefined
 }
 

@@ -1,5 +1,6 @@
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import { bold } from '../site/bold.ts'
 import { csrfInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
@@ -62,7 +63,7 @@ ${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
 export const createOtherWaysInPage = (layout: Layout) => {
   const about = t(layout.passwords ? 'ways.about' : 'ways.about_without_passwords')
   return ({ csrfToken, returnTo, linked, passkeys }: OtherWaysInView): string => {
-    const own = `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo.toWellFormed())}`
+    const own = withReturnTo('/auth/account/ways-in', returnTo)
     const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(own)}`
     return layout.panel({
       title: t('ways.title'),

@@ -85,12 +85,16 @@ const newPasswordField = (
 const reclaimForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
+${
+  view.hasPassword &&
+  html`<p>${t.html('reclaim.about_verify', { email: bold(view.email) })}</p>
+`
+}${ownerInput(view.email)}
+${newPasswordField('new_password', view.errors.new_password, layout)}
 <div>
-<p>${t('reclaim.about_verify')}</p>
+<p>${t('reclaim.ends')}</p>
 ${reclaimConsequences()}
 </div>
-${ownerInput(view.email)}
-${newPasswordField('new_password', view.errors.new_password, layout)}
 <button class="${view.hasPassword ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
 

@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { randomToken } from '../../lib/secrets.ts'
 import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import {
   type FieldBeside,
   FORM_PROBLEM_ID,
@@ -92,7 +93,7 @@ const passkeyWay = ({ csrfToken, returnTo, passwords, providers, lastWay }: Logi
   passkeyButton({
     kind: 'log-in',
     csrfToken,
-    url: `/auth/passkeys/login${returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo.toWellFormed())}`}`,
+    url: withReturnTo('/auth/passkeys/login', returnTo),
     isMain: !passwords,
     isLastUsed: lastWay === 'passkey',
     hasOthers: passwords || providers.length > 0,
@@ -107,7 +108,7 @@ const isFirstVisit = ({ returnTo, email, errors, problem, notice, lastWay }: Log
  * must be the same in each view.
  */
 export const keepFirstVisit = (render: (view: LoginView) => string) => {
-  const place = randomUUID()
+  const place = randomToken()
   let pieces: string[] | undefined
   return (view: LoginView): string => {
     if (!isFirstVisit(view)) return render(view)

@@ -3,6 +3,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
 import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import { csrfInput, field, ownerInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
@@ -42,7 +43,7 @@ const lostCode = ({ code, hasPassword, providers }: ReauthenticationView, { supp
   (code === 'both' || code === 'codes') &&
   (hasPassword || providers.length > 0) &&
   html`<details>
-<summary class="quiet">${t('confirm.no_code')}</summary>
+<summary class="quiet">${t('code.lost')}</summary>
 <p class="about">${t.html(code === 'both' ? 'code.lost_use_recovery' : 'code.lost_no_recovery', { support: support.sentence() })}</p>
 </details>
 `
@@ -50,7 +51,7 @@ const lostCode = ({ code, hasPassword, providers }: ReauthenticationView, { supp
 const passkeyWay = (view: ReauthenticationView, isOn: boolean): HtmlFragment | false => {
   const { csrfToken, target, hasPassword, providers } = view
   const hasOthers = hasPassword || providers.length > 0
-  const url = `/auth/passkeys/login?confirm=1&return_to=${encodeURIComponent(target.toWellFormed())}`
+  const url = withReturnTo('/auth/passkeys/login?confirm=1', target)
   return isOn && passkeyButton({ kind: 'confirm', csrfToken, url, isMain: !hasPassword, hasOthers })
 }
 

@@ -45,9 +45,13 @@ ${form(view, 'second', t('sent.again'))}`
       return html`<p>${t('first.prove')}</p>
 ${form(view, 'first', t('first.prove_button'))}`
   }
-  const notYou = passwords ? 'first.not_you' : 'first.not_you_without_passwords'
   return html`<p>${t('first.other_browser')}</p>
-<p>${t.html(notYou, { support: support.sentence() })}</p>`
+<p>${t.html(passwords ? 'first.not_you' : 'first.not_you_without_passwords', { support: support.sentence() })}</p>
+${
+  passwords
+    ? html`<a class="second" href="/auth/account#change-password">${t('account.password.change')}</a>`
+    : html`<a class="second" href="/auth/account#devices">${t('account.activity.see_devices')}</a>`
+}`
 }
 
 /** Creates the page of the link that comes before a first second factor or passkey. */

@@ -131,8 +131,8 @@ const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemVi
   problem === 'no_proof' && layout.mailIsOn ? forgotLink(layout, { email: email ?? '', returnTo }) : undefined
 
 /** The user may have several accounts at the provider, and sees by the address which of them it was. */
-const addressLine = ({ email }: ProviderProblemView, provider: string): HtmlFragment | undefined =>
-  email === undefined
+const addressLine = ({ email, provider: known }: ProviderProblemView, provider: string): HtmlFragment | undefined =>
+  email === undefined || known === undefined
     ? undefined
     : html`<p>${t.html('provider.address', { provider, email: bold(email) })}</p>
 `

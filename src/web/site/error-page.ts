@@ -23,24 +23,20 @@ const REASONS = [
 ] as const
 
 /** These statuses have a title, and advice that holds for all of their errors. */
-const STATUSES = [400, 401, 403, 404, 405, 408, 413, 415, 429, 500, 503] as const
-
-/** These statuses say that something is not as the user saw it: only the message tells what. */
-const OF_MESSAGE: ReadonlySet<number> = new Set([409, 410, 422])
+const STATUSES = [400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 500, 503] as const
 
 /**
- * The message of these errors is for the developers and operators of the application: it names headers, cookies, fields
- * and parts of the service. Other people get the texts for the status.
+ * The message of these errors is for the developers and operators of the application: it is English, and names headers,
+ * cookies, fields and parts of the service. Other people get the text for the reason or the status.
  */
-const FOR_OPERATORS: ReadonlySet<number> = new Set([400, 403, 405, 408, 413, 415, 429, 503])
+const FOR_OPERATORS: ReadonlySet<number> = new Set([400, 403, 405, 408, 409, 410, 413, 415, 422, 429, 503])
 
 const knownStatus = (status: number): (typeof STATUSES)[number] => STATUSES.find((one) => one === status) ?? 500
 
 /** Says what happened, if there is more to say than the status does. */
-const happened = ({ status, reason, message }: ErrorView): string | undefined => {
+const happened = ({ reason }: ErrorView): string | undefined => {
   const known = REASONS.find((one) => one === reason)
-  if (known) return t(`error.message.${known}`)
-  return OF_MESSAGE.has(status) ? message : undefined
+  return known && t(`error.message.${known}`)
 }
 
 /** 503 keeps its advice, which is to wait a moment: users must know that they are not logged out. */
@@ -93,7 +89,7 @@ export const createErrorPage = (layout: Layout) => {
       requestId,
       body: html`<p>${said ?? adviceOf(view)}</p>
 ${button}
-${FOR_OPERATORS.has(status) && operatorDetails(html`<p>${message}</p>`)}`,
+${said === undefined && FOR_OPERATORS.has(status) && operatorDetails(html`<p>${message}</p>`)}`,
     })
   }
 }

@@ -47,14 +47,14 @@ const responseInput = html`<input type="hidden" name="passkey_response">`
 
 /**
  * Makes a button that uses or creates a passkey, with the place where the script says what happens. The script reveals
- * it; if scripts are off, there is a sentence in its place.
+ * it; if scripts are off, there is a sentence in its place, which says what to do where nothing else is on the page.
  */
 export const passkeyButton = ({ kind, csrfToken, url, link, ...it }: PasskeyButton): HtmlFragment =>
   html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
 ${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? t(LABELS[kind])}${it.isLastUsed && html` ${lastUsedMark}`}</button>
 ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>
-<noscript><p class="hint">${t('passkeys.need_scripts')}</p></noscript>`
+<noscript>${it.isMain && !it.hasOthers ? html`<p class="box note">${t('passkeys.need_scripts_alone')}</p>` : html`<p class="hint">${t('passkeys.need_scripts')}</p>`}</noscript>`
 
 /**
  * The icon shows a user and a key, which stand for passkeys. It has the colour of the text around it, in forced colours

@@ -64,15 +64,19 @@ const forget = async (credentialId, rpId) => {
   }
 }
 
-const wordsOfRefusal = ({ status, headers }) => {
+const wordsOfRefusal = ({ status, headers }, isRecoveryCode) => {
   if (status === 410) return texts.linkEnded
   if (status === 429) return texts.tooMany
   if (status >= 500) return texts.unavailable
-  return texts.refused[headers.get('x-svc-reason')] ?? texts.outdated
+  const reason = headers.get('x-svc-reason')
+  return texts.refused[isRecoveryCode && reason === 'code_wrong' ? 'recovery_code_wrong' : reason] ?? texts.outdated
 }
 
+const fieldsAround = (place) => place.closest('form')?.elements
+
 /** The answer to a `POST`. Where it names a place to go on, the browser goes there. */
-const post = async ({ dataset }, url, body, used) => {
+const post = async (place, url, body, used) => {
+  const { dataset } = place
   let answer
   let content
   try {
@@ -94,7 +98,7 @@ const post = async ({ dataset }, url, body, used) => {
     await forget(used.id, used.rpId)
     throw new Problem(texts.unknown)
   }
-  throw new Problem(wordsOfRefusal(answer))
+  throw new Problem(wordsOfRefusal(answer, Boolean(fieldsAround(place)?.recovery_code?.value)))
 }
 
 const codeOf = (fields) => fields?.recovery_code?.value || fields?.code?.value
@@ -103,7 +107,7 @@ const codeOf = (fields) => fields?.recovery_code?.value || fields?.code?.value
 // page asks for.
 const linkOf = (place) => {
   if (!place.dataset.link) return {}
-  return { ...JSON.parse(place.dataset.link), code: codeOf(place.closest('form')?.elements) }
+  return { ...JSON.parse(place.dataset.link), code: codeOf(fieldsAround(place)) }
 }
 
 // What the service was asked last: options to sign in with. The challenge in them is good for as long as their timeout.

@@ -4,6 +4,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { t } from '../../languages/texts.ts'
 import { initialOf } from './assets.ts'
 import type { FormView } from '../../http/form-view.ts'
+import { withReturnTo } from '../../http/return-to.ts'
 import { csrfInput, lastUsedMark, returnToInput } from './form.ts'
 
 /** This is the purpose of a visit to a provider, if it is not a sign-in. */
@@ -158,12 +159,10 @@ export const entryHref = (
   returnTo: string | undefined,
   email = '',
 ): string => {
-  const fields: string[] = []
   const address = readEmail(email)
   // A query may contain @ (RFC 3986 section 3.4), and is easier to read with it.
-  if (address) fields.push(`email=${encodeURIComponent(address.shown).replace('%40', '@')}`)
-  if (returnTo !== undefined) fields.push(`return_to=${encodeURIComponent(returnTo.toWellFormed())}`)
-  return fields.length === 0 ? path : `${path}?${fields.join('&')}`
+  const carried = address ? `${path}?email=${encodeURIComponent(address.shown).replace('%40', '@')}` : path
+  return withReturnTo(carried, returnTo)
 }
 
 /** These links stand below a page of a user who is signed in, other than the account page. */

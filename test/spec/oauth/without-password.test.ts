@@ -108,7 +108,7 @@ test('without providers the account page shows nothing about providers', async (
   const { agent } = await signedUp(bare)
   const page = await agent.get('/auth/account')
   assertPage(page)
-  assert.doesNotMatch(page.text, /Ways to log in|oauth/)
+  assert.doesNotMatch(page.text, /Disconnect|Connect |oauth/)
   assertErrorPage(await agent.post('/auth/oauth/corp'), 404)
   assertPage(await agent.get(CONFIRM))
 })

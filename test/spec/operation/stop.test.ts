@@ -51,7 +51,7 @@ test('a stop loses no request of an accepted connection', async (t) => {
 })
 
 test('a planned stop logs no errors, with requests in flight and probes', async (t) => {
-  const service = await startServiceProcess({ t, env: { SVC_DRAIN: '2s' } })
+  const service = await startServiceProcess({ t, fullHashes: true, env: { SVC_DRAIN: '2s' } })
   const probe = createUserAgent(service)
   // A service without requests would end at once.
   await probe.get('/auth/login', { connection: 'close' })

@@ -50,7 +50,7 @@ const verifiedUser = async () => {
   await createUser(service, person)
   const agent = newAgent(service)
   assertRedirect(await logIn(agent, person), '/')
-  await noticeFor(person.email, /^New sign-in/)
+  await noticeFor(person.email, /^New login/)
   return { agent, person, id: (await currentUser(agent)).id }
 }
 
@@ -80,7 +80,7 @@ describe('a sign-in from a new browser', () => {
       'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 <b>evil</b>',
     }
     assertRedirect(await agent.post('/auth/login', { email: person.email, password: person.password }, headers), '/')
-    const [, notice] = await noticesFor(person.email, /^New sign-in/, 2)
+    const [, notice] = await noticesFor(person.email, /^New login/, 2)
     assert.match(notice?.text ?? '', /Firefox on Linux/)
     assert.match(notice?.text ?? '', /127\.0\.0\.1|::1/)
     assert.doesNotMatch(`${notice?.text}${notice?.html}`, /evil/)
@@ -124,7 +124,7 @@ describe('an account whose address nobody has proved', () => {
       await agent.post('/auth/account/username', { username: newPerson().username }),
       '/auth/account?done=username',
     )
-    for (const subject of [/^New sign-in/, /password was changed/, /username was changed/])
+    for (const subject of [/^New login/, /password was changed/, /username was changed/])
       await noticeFor(person.email, subject)
   })
 
@@ -148,7 +148,7 @@ describe('§4.2 "This wasn’t me"', () => {
   test('changes nothing until it is pressed with a new password; then everything ends at once', async () => {
     const { agent: owner, person, id } = await verifiedUser()
     const thief = await loggedInElsewhere(person)
-    const [, notice] = await noticesFor(person.email, /^New sign-in/, 2)
+    const [, notice] = await noticesFor(person.email, /^New login/, 2)
     const link = notice?.link ?? ''
     assert.ok(link.startsWith(`${service.url}/auth/account/not-me?token=`), link)
     const path = link.slice(service.url.length)
@@ -179,7 +179,7 @@ describe('§4.2 "This wasn’t me"', () => {
 
   test('of two presses at the same moment, one wins', async () => {
     const { person } = await verifiedUser()
-    const { link } = await noticeFor(person.email, /^New sign-in/)
+    const { link } = await noticeFor(person.email, /^New login/)
     const press = () =>
       newAgent(service).post('/auth/account/not-me', { token: tokenOf(link), password: 'a good password 1' })
     const statuses = (await Promise.all([press(), press(), press()])).map(({ status }) => status)
@@ -211,7 +211,7 @@ describe('§4.2 "This wasn’t me"', () => {
   test('proves no address: the message may have gone to one that the account has left', async () => {
     const { person, agent } = await signedUp(service)
     await loggedInElsewhere(person)
-    const { link } = await noticeFor(person.email, /^New sign-in/)
+    const { link } = await noticeFor(person.email, /^New login/)
     const { id } = await currentUser(agent)
     const form = { token: tokenOf(link), password: `new ${person.password}` }
     assertRedirect(await newAgent(service).post('/auth/account/not-me', form), '/')
@@ -221,7 +221,7 @@ describe('§4.2 "This wasn’t me"', () => {
 
   test('leads an account without a password to a link, by which its user gets in', async () => {
     const { person, id } = await verifiedUser()
-    const { link } = await noticeFor(person.email, /^New sign-in/)
+    const { link } = await noticeFor(person.email, /^New login/)
     await database.rows('UPDATE users SET password_hash = NULL WHERE id = ?', id)
     const browser = newAgent(service)
     assert.doesNotMatch((await browser.get(link.slice(service.url.length))).text, /name="password"/)

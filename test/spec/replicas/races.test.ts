@@ -21,7 +21,7 @@ import { connect } from '../../support/postgres/postgres-databases.ts'
 import { at, eachRound, inTurn, openOperator, startReplicaProcesses } from '../../support/service/replicas.ts'
 
 // Concurrent checks of passwords take long, which makes races more likely.
-const replicas = await startReplicaProcesses({ env: { SVC_HASHES_AT_ONCE: '4' } })
+const replicas = await startReplicaProcesses({ fullHashes: true, env: { SVC_HASHES_AT_ONCE: '4' } })
 const operator = await openOperator(replicas[0])
 
 /** Waits for a random part of the time that a check of a password takes on this machine. */

@@ -183,7 +183,7 @@ describe('users are told what happens to their second factor', () => {
     const form = { password: `new ${person.password}` }
     const press = (link: string) => owner.post('/auth/account/not-me', { ...form, token: tokenOf(link) })
     const [first, second] = await noticesFor(person.email, NOTICE.passkey, 2)
-    const login = await noticeFor(person.email, /^New sign-in/)
+    const login = await noticeFor(person.email, /^New login/)
     assertPage(await press(second?.link ?? ''), 422)
     const answer = await press(login.link)
     assert.match(answer.location ?? '', /^\/auth\/password\/reset/)

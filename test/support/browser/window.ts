@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import type { Person } from '../client/accounts.ts'
+import { findProblems } from './accessibility-checker.ts'
 
 /** A person with their own browser window, and an application beside the service. */
 export type BrowserWindow = {
@@ -15,6 +15,8 @@ export type BrowserWindow = {
   /** The browser's complaints so far: console errors, resources blocked by the policy, failed scripts. */
   complaints: string[]
 }
+
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block']
 
 /** What the login page asks for as soon as it is there. */
 export const CHALLENGE = '/auth/passkeys/login/options'
@@ -103,11 +105,7 @@ export const violations = async (page: Page): Promise<string[]> => {
   for (const colorScheme of ['light', 'dark'] as const) {
     // With motion, the checker would see colours on their way from light to dark.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const checker = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode()
-    const result = await (colorScheme === 'light'
-      ? checker
-      : checker.withRules(['color-contrast', 'link-in-text-block'])
-    ).analyze()
+    const result = await findProblems(page, colorScheme === 'light' ? undefined : RULES_OF_COLOURS)
     for (const { id, nodes } of result.violations)
       found.push(...nodes.map(({ html }) => `${page.url()} ${colorScheme} ${id}: ${html}`))
   }

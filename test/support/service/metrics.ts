@@ -116,4 +116,4 @@ export const startMeteredService = (options: Options & { clock?: TurnedClock } =
 
 /** The same as a separate process. */
 export const startMeteredProcess = (options: Options = {}): Promise<Metered<ServiceProcess>> =>
-  startMetered(startServiceProcess, options)
+  startMetered((given) => startServiceProcess({ ...given, fullHashes: true }), options)

@@ -42,6 +42,13 @@ type Launch = Pick<Parameters<typeof spawnSvc>[0], 'cwd' | 'env' | 'launcher' | 
   keep: (text: string) => void
 }
 
+const CHEAP_HASHES = `--import=${new URL('../hashes/cheap-hashes-tap.js', import.meta.url).href}`
+
+const withCheapHashes = (env: Environment): Environment => ({
+  ...env,
+  NODE_OPTIONS: [env.NODE_OPTIONS, CHEAP_HASHES].filter(Boolean).join(' '),
+})
+
 const launch = ({ keep, ...options }: Launch): Running => {
   const child = spawnSvc({ args: ['serve'], ...options })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
@@ -84,7 +91,8 @@ const makeClockTurnable = async ({ TEST_CLOCK_FILE: name, SVC_DATABASE_URL: url 
 /**
  * Starts `svc serve` as a process on a free port with rate limits off and waits until it serves, with the database of
  * this run (see `databaseSettings`). It is killed, and its folder is removed, after the test `t`, or after the file
- * when no test is given. It costs fifty times as much as `startService`.
+ * when no test is given. It costs fifty times as much as `startService`, whose cheap hashes it has, unless the test sets
+ * their cost, asks for full ones (`fullHashes`) or names the launcher of another version.
  */
 export const startServiceProcess = async ({
   env = {},
@@ -92,6 +100,7 @@ export const startServiceProcess = async ({
   launcher,
   fileSizeLimitKiB,
   smallDisk,
+  fullHashes = false,
   t,
 }: {
   env?: Environment
@@ -100,6 +109,7 @@ export const startServiceProcess = async ({
   launcher?: string
   fileSizeLimitKiB?: number
   smallDisk?: SmallDisk
+  fullHashes?: boolean
   t?: TestContext
 } = {}): Promise<ServiceProcess> => {
   const directory = cwd ?? temporaryDirectory(t)
@@ -107,7 +117,11 @@ export const startServiceProcess = async ({
   let settings: Environment = { SVC_PORT: somePort(), SVC_RATE_LIMIT: 'off', ...database, ...env }
   await makeClockTurnable(settings)
   const log = createServiceLog()
-  const begin = () => launch({ cwd: directory, env: settings, launcher, fileSizeLimitKiB, smallDisk, keep: log.write })
+  const begin = () => {
+    const isCheap = !fullHashes && launcher === undefined && settings.SVC_ARGON2 === undefined
+    const given = isCheap ? withCheapHashes(settings) : settings
+    return launch({ cwd: directory, env: given, launcher, fileSizeLimitKiB, smallDisk, keep: log.write })
+  }
   let running = begin()
   const listening = (triesLeft: number): Promise<number> =>
     running.listening.catch(async (error: unknown) => {
