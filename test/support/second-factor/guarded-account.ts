@@ -13,7 +13,7 @@ const STEP_MS = 30_000
 /** An authenticator app and recovery codes of an account. */
 export interface SetUpApp {
   recoveryCodes: string[]
-  /** The next code that is good: three in a row, whatever the time. */
+  /** The next code that is good: two in a row, each for half a minute at least. */
   nextCode(): string
 }
 
@@ -31,7 +31,7 @@ export const setUpApp = async (
   let used = 0
   return {
     recoveryCodes: recoveryCodes ?? [],
-    nextCode: () => codeAt(secret, Date.now() + (used++ - 1) * STEP_MS),
+    nextCode: () => codeAt(secret, Date.now() + used++ * STEP_MS),
   }
 }
 
