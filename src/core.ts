@@ -174,7 +174,7 @@ export const createCore = (given: CoreDeps): Core => {
 
   const subjects = { users, sessions, signingKeys, links, oauth, secondFactors, webhooks }
   const ways = { knownBrowsers, pendingSignIns, limits, mail, notify, emailDomains, passwords }
-  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config, sign })
+  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config, sign, limits })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
 }
 
@@ -225,6 +225,7 @@ const passwordRulesOf = (config: Config, baseUrl: string): RequireGoodPassword =
 interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'> {
   log: Log
   sign: Sign
+  limits: Limits
   rootSecret: RootSecret
   config: Config
   sessions: Sessions

@@ -2,10 +2,11 @@ import type { RecordEvent } from '../audit/audit-event.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import type { ClientScope } from './scope.ts'
 
@@ -36,6 +37,14 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   signingKeys: SigningKeys
   sign: Sign
   recordEvent: RecordEvent
+  limits: Limits
 }
 
-export const createClients = (deps: ClientsDeps): Clients => ({ registry: createRegistry(deps) })
+export const createClients = (deps: ClientsDeps): Clients => ({
+  registry: createRegistry({ ...deps, endGrants: endGrantsAndCodes }),
+})
+
+const endGrantsAndCodes = async (transaction: Transaction, clientId: string): Promise<void> => {
+  await transaction.run('DELETE FROM authorization_codes WHERE client_id = ?', clientId)
+  await transaction.run('DELETE FROM grants WHERE client_id = ?', clientId)
+}
