@@ -5,14 +5,17 @@ import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import { type Authorization, createAuthorization } from './authorization.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import type { ClientScope } from './scope.ts'
 
 /** svc is the OAuth 2.1 and OpenID Connect server of its application (docs/clients.md). */
 export interface Clients {
   registry: Registry
+  authorization: Authorization
 }
 
 /** These are the settings of clients. */
@@ -38,11 +41,13 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   sign: Sign
   recordEvent: RecordEvent
   limits: Limits
+  sessions: Pick<Sessions, 'find'>
 }
 
-export const createClients = (deps: ClientsDeps): Clients => ({
-  registry: createRegistry({ ...deps, endGrants: endGrantsAndCodes }),
-})
+export const createClients = (deps: ClientsDeps): Clients => {
+  const registry = createRegistry({ ...deps, endGrants: endGrantsAndCodes })
+  return { registry, authorization: createAuthorization({ ...deps, registry }) }
+}
 
 const endGrantsAndCodes = async (transaction: Transaction, clientId: string): Promise<void> => {
   await transaction.run('DELETE FROM authorization_codes WHERE client_id = ?', clientId)

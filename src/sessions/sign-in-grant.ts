@@ -1,3 +1,4 @@
+import type { SessionAuthentication } from './session.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 
 /**
@@ -45,7 +46,7 @@ export interface SessionRules {
    * It must be called first in a transaction. It throws `unauthorized` when the session has ended; else it lasts until
    * the commit.
    */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<SessionAuthentication>
   /**
    * Requires the same, and throws `forbidden` unless the user has authenticated within the last ten minutes. If the
    * account has a second factor or a passkey, that must be with `mfa` or by a provider that is trusted with it.
