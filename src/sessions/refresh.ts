@@ -37,7 +37,7 @@ export interface IdentifiedSession {
 /** A refresh token can be traded, or only looked at. */
 export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const { db, clock, lifetimes, defaultAudience, refreshTokens, cachedSessions, issueTokens, endSession } = deps
-  const rotation = createRotation({
+  const rotation = createRotation<SessionWithUser, CachedSession>({
     db,
     clock,
     graceMs: lifetimes.graceMs,
