@@ -2,7 +2,7 @@ import type { AuthorizeError } from './authorize-policy.ts'
 import type { Client } from './client.ts'
 import type { ClientSettings } from './clients.ts'
 import { findResource } from './resource.ts'
-import { type ClientScope, OWN_SCOPES } from './scope.ts'
+import { scopesFor, scopesIn } from './scope.ts'
 
 /** svc knows these parameters of a request, and ignores all others (RFC 6749 section 3.1). */
 const PARAMETERS = [
@@ -86,23 +86,15 @@ const CHALLENGE = /^[\w-]{43}$/
 
 const PROMPTS: ReadonlySet<string> = new Set(['none', 'login', 'consent', 'select_account'])
 
-const wordsOf = (text = ''): string[] => [...new Set(text.split(' ').filter((word) => word !== ''))]
-
 const hasBadPrompt = (prompt: string | undefined): boolean => {
-  const values = wordsOf(prompt)
+  const values = scopesIn(prompt)
   return values.some((value) => !PROMPTS.has(value)) || (values.includes('none') && values.length > 1)
-}
-
-/** Lists the scopes that a client may ask for. Without a list of its own, that is every scope but `roles`. */
-const scopesFor = ({ scopes }: Client, known: readonly ClientScope[]): ReadonlySet<string> => {
-  const all = [...OWN_SCOPES, ...known.map(({ name }) => name)]
-  return new Set(all.filter((name) => (scopes ? scopes.includes(name) : name !== 'roles')))
 }
 
 /** Leaves out what svc does not know, or the client may not have (OpenID Connect Core section 3.1.2.1). */
 const grantedScopes = ({ parameters, client, settings }: Given): string[] => {
   const allowed = scopesFor(client, settings.scopes)
-  return wordsOf(parameters.scope).filter((scope) => allowed.has(scope))
+  return scopesIn(parameters.scope).filter((scope) => allowed.has(scope))
 }
 
 /** Without a resource, the only one of the client counts. */
@@ -166,7 +158,7 @@ const REFUSALS: readonly (readonly [holds: (given: Given) => boolean, error: Aut
     'resource is none of those that this client may ask for.',
   ],
   [
-    (given) => wordsOf(given.parameters.scope).length > 0 && grantedScopes(given).length === 0,
+    (given) => scopesIn(given.parameters.scope).length > 0 && grantedScopes(given).length === 0,
     'invalid_scope',
     'scope has none that this client may ask for.',
   ],
@@ -191,9 +183,9 @@ export const readRequest = (
       resource: resourceOf(given),
       nonce,
       challenge,
-      prompt: new Set(wordsOf(prompt)),
+      prompt: new Set(scopesIn(prompt)),
       maxAgeMs: maxAge === undefined ? undefined : Number(maxAge) * 1000,
-      wantsMfa: client.requireMfa || wordsOf(acr).includes('mfa'),
+      wantsMfa: client.requireMfa || scopesIn(acr).includes('mfa'),
       loginHint: sent.parameters.login_hint,
       idTokenHint: sent.parameters.id_token_hint,
     },

@@ -7,8 +7,10 @@ import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { Database } from '../storage/database.ts'
 import { type Authorization, createAuthorization } from './authorization.ts'
+import { deleteCodesOfClient } from './grant-ending-store.ts'
+import type { GrantEndings } from './grant-endings.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import type { ClientScope } from './scope.ts'
 
@@ -42,14 +44,17 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   recordEvent: RecordEvent
   limits: Limits
   sessions: Pick<Sessions, 'find'>
+  clientGrants: GrantEndings
 }
 
 export const createClients = (deps: ClientsDeps): Clients => {
-  const registry = createRegistry({ ...deps, endGrants: endGrantsAndCodes })
+  const { endGrants } = deps.clientGrants
+  const registry = createRegistry({
+    ...deps,
+    async endGrants(transaction, clientId, caller) {
+      await deleteCodesOfClient(transaction, clientId)
+      await endGrants(transaction, { clientId }, 'client', caller)
+    },
+  })
   return { registry, authorization: createAuthorization({ ...deps, registry }) }
-}
-
-const endGrantsAndCodes = async (transaction: Transaction, clientId: string): Promise<void> => {
-  await transaction.run('DELETE FROM authorization_codes WHERE client_id = ?', clientId)
-  await transaction.run('DELETE FROM grants WHERE client_id = ?', clientId)
 }
