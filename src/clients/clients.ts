@@ -14,6 +14,11 @@ import type { GrantEndings } from './grant-endings.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import type { ClientScope } from './scope.ts'
 
+export type { Client } from './client.ts'
+export type { ClientFields } from './client-rules.ts'
+export type { ClientChanges, MadeClient } from './administration.ts'
+export type { Registry } from './registry.ts'
+
 /** svc is the OAuth 2.1 and OpenID Connect server of its application (docs/clients.md). */
 export interface Clients {
   registry: Registry
