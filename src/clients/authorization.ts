@@ -32,6 +32,8 @@ export interface HeldRequest {
   sent: SentRequest
   /** A proof is for this request if it is not older; by the clock of the rows. */
   beganAtMs: number
+  /** It may be sealed anew on its way, and still ends then, by the clock of processes. */
+  expiresAtMs: number
 }
 
 /** The form of the consent page brings this back. A user has seen it. */
@@ -123,9 +125,17 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
 
   return {
     requestLifetimeMs: REQUEST_LIFETIME_MS,
-    begin: async (sent) => ({ sent, beganAtMs: (await compareClocks(db, clock)).nowMs }),
+    begin: async (sent) => ({
+      sent,
+      beganAtMs: (await compareClocks(db, clock)).nowMs,
+      expiresAtMs: clock.now() + REQUEST_LIFETIME_MS,
+    }),
     seal: requests.seal,
-    open: requests.open,
+    open(sealed, browserSecret) {
+      const opened = requests.open(sealed, browserSecret)
+      const isExpired = opened?.problem === undefined && (opened?.content.expiresAtMs ?? 0) <= clock.now()
+      return opened && isExpired ? { ...opened, problem: 'expired' } : opened
+    },
 
     async look({ sent }, userId) {
       const { client_id: id, redirect_uri: redirectUri, state } = sent.parameters

@@ -23,6 +23,8 @@ export type { Registry } from './registry.ts'
 export interface Clients {
   registry: Registry
   authorization: Authorization
+  /** The pages say these. */
+  settings: Pick<ClientSettings, 'issuer' | 'scopes'>
 }
 
 /** These are the settings of clients. */
@@ -61,5 +63,5 @@ export const createClients = (deps: ClientsDeps): Clients => {
       await endGrants(transaction, { clientId }, 'client', caller)
     },
   })
-  return { registry, authorization: createAuthorization({ ...deps, registry }) }
+  return { registry, authorization: createAuthorization({ ...deps, registry }), settings: deps }
 }
