@@ -31,6 +31,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'limits',
     'sessions',
     'storage/database.ts',
+    'storage/outbox/dispatcher.ts',
     'storage/server-clock.ts',
     'storage/used-tokens.ts',
   ],

@@ -8,6 +8,7 @@ import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
 import { isKnownToClient, prefersJson } from './negotiation.ts'
+import { ANY_ORIGIN, toOAuthResponse } from './oauth-errors.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import {
@@ -69,7 +70,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const logRequest = createRequestLog({ log, requestMetrics })
 
   const securityHeadersOf = (context: IncomingRequest, { responseKind, holdsToken }: Destination, isPage: boolean) => {
-    if (responseKind === 'json' || (responseKind === 'check' && !isPage)) return securityHeaders.data
+    const isData = responseKind === 'json' || responseKind === 'oauth'
+    if (isData || (responseKind === 'check' && !isPage)) return securityHeaders.data
     if (responseKind === 'asset') return securityHeaders.asset
     return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts, holdsToken || context.isAddressPrivate)
   }
@@ -94,8 +96,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     const headers = ['x-request-id', context.requestId, ...security, ...own, ...more]
     if ((to.responseKind === 'html' || (to.responseKind === 'check' && isPage)) && !servesClient(context, leadsTo))
       headers.push(...securityHeaders.ownWindow)
-    // A proxy asks about a request of the application: no answer to it changes the cookies of the browser.
-    pushCaching(headers, cacheSeconds, to.responseKind === 'check' ? [] : context.cookiesToSet)
+    if (to.anyOrigin) headers.push(...ANY_ORIGIN)
+    pushCaching(headers, cacheSeconds, SETS_NO_COOKIE.has(to.responseKind) ? [] : context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers
   }
@@ -141,7 +143,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     }
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
-    if (status === 401) headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
+    if (status === 401 && to.responseKind !== 'oauth')
+      headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
     if (gzipped) {
       headers.push('content-encoding', 'gzip', 'content-length', String(gzipped.length))
       outgoing.writeHead(status, headers).end(gzipped)
@@ -157,6 +160,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
     if (responseKind === 'html' && needsProof(error)) return redirect(proofPathFor(error, pageOf(context, deps)))
     const { message, reason, retryAfterSeconds } = error
+    if (responseKind === 'oauth') return toOAuthResponse(error, context.headers.authorization)
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
     if (error instanceof DeadLinkError) return page(status, frame.deadLink(error))
@@ -211,6 +215,12 @@ const givesCsrfToken = (
   if (isOfOtherSite) return false
   return field === CSRF_FIELD || (responseKind === 'html' && /^\/auth(?:\/|$)/.test(path))
 }
+
+/**
+ * A proxy asks about a request of the application, and a client of the OAuth server is no browser of the user: no answer
+ * to either changes the cookies of the browser.
+ */
+const SETS_NO_COOKIE: ReadonlySet<ResponseKind> = new Set(['check', 'oauth'])
 
 /** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
 const challengeOf = ({ access }: CookieTable): string =>
