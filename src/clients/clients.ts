@@ -6,7 +6,9 @@ import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { Database } from '../storage/database.ts'
+import { deleteCodesOfClient } from './grant-ending-store.ts'
+import type { GrantEndings } from './grant-endings.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import type { ClientScope } from './scope.ts'
 
@@ -43,13 +45,18 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   sign: Sign
   recordEvent: RecordEvent
   limits: Limits
+  clientGrants: GrantEndings
 }
 
-export const createClients = (deps: ClientsDeps): Clients => ({
-  registry: createRegistry({ ...deps, endGrants: endGrantsAndCodes }),
-})
-
-const endGrantsAndCodes = async (transaction: Transaction, clientId: string): Promise<void> => {
-  await transaction.run('DELETE FROM authorization_codes WHERE client_id = ?', clientId)
-  await transaction.run('DELETE FROM grants WHERE client_id = ?', clientId)
+export const createClients = (deps: ClientsDeps): Clients => {
+  const { endGrants } = deps.clientGrants
+  return {
+    registry: createRegistry({
+      ...deps,
+      async endGrants(transaction, clientId, caller) {
+        await deleteCodesOfClient(transaction, clientId)
+        await endGrants(transaction, { clientId }, 'client', caller)
+      },
+    }),
+  }
 }
