@@ -5,8 +5,10 @@ import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
 import type { Database } from '../storage/database.ts'
+import { type Authorization, createAuthorization } from './authorization.ts'
 import { deleteCodesOfClient } from './grant-ending-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
 import { createRegistry, type Registry } from './registry.ts'
@@ -20,6 +22,9 @@ export type { Registry } from './registry.ts'
 /** svc is the OAuth 2.1 and OpenID Connect server of its application (docs/clients.md). */
 export interface Clients {
   registry: Registry
+  authorization: Authorization
+  /** The pages say these. */
+  settings: Pick<ClientSettings, 'issuer' | 'scopes'>
 }
 
 /** These are the settings of clients. */
@@ -45,18 +50,18 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   sign: Sign
   recordEvent: RecordEvent
   limits: Limits
+  sessions: Pick<Sessions, 'find'>
   clientGrants: GrantEndings
 }
 
 export const createClients = (deps: ClientsDeps): Clients => {
   const { endGrants } = deps.clientGrants
-  return {
-    registry: createRegistry({
-      ...deps,
-      async endGrants(transaction, clientId, caller) {
-        await deleteCodesOfClient(transaction, clientId)
-        await endGrants(transaction, { clientId }, 'client', caller)
-      },
-    }),
-  }
+  const registry = createRegistry({
+    ...deps,
+    async endGrants(transaction, clientId, caller) {
+      await deleteCodesOfClient(transaction, clientId)
+      await endGrants(transaction, { clientId }, 'client', caller)
+    },
+  })
+  return { registry, authorization: createAuthorization({ ...deps, registry }), settings: deps }
 }

@@ -45,6 +45,8 @@ export const ACCOUNT_EVENTS = [
   'account_export',
   'roles_change',
   'email_verification',
+  'client_allow',
+  'client_disconnect',
   'api_key_create',
   'api_key_revoke',
   'client_create',
