@@ -188,8 +188,9 @@ const change = command({
   },
 })
 
+const withoutEmpty = (texts: string[] | undefined): string[] | undefined => texts?.filter((text) => text !== '')
+
 const readChanges = (given: ValuesOf<typeof CHANGES>): ClientChanges => {
-  const withoutEmpty = (texts: string[] | undefined) => texts?.filter((text) => text !== '')
   const scopes = withoutEmpty(given.scopes)
   return {
     name: given.name,
