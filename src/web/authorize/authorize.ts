@@ -12,7 +12,7 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import { holdBrowserSecret } from '../sign-in/asking-browser.ts'
 import type { ScreenServices } from '../site/frame.ts'
 import { type AnswerClient, createAnswerClient } from './answer-client.ts'
-import { scopesInWords } from './client-words.ts'
+import { scopesInWords } from '../site/client-words.ts'
 import { type ConsentView, createConsentPage } from './consent-page.ts'
 import { createProblemPage } from './problem-page.ts'
 

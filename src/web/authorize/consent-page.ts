@@ -4,7 +4,7 @@ import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { hostOf, placeOf } from './client-words.ts'
+import { hostOf, placeOf } from '../site/client-words.ts'
 
 export interface ConsentView extends FormView {
   /** Only the first asks for everything; the other is one button for a client that the operator vouches for. */
