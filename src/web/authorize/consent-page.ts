@@ -76,10 +76,7 @@ export const createConsentPage =
     const who = html`<p>${t.html('common.logged_in_as', { email: html`<b>${email}</b>` })}</p>
 ${notYou(view)}`
     return layout.panel({
-      title:
-        kind === 'consent'
-          ? t('authorize.title', { app: layout.appName })
-          : t('authorize.continue_title', { name: view.client.name }),
+      title: kind === 'consent' ? t('authorize.title', { app: layout.appName }) : t('authorize.continue_title'),
       problem,
       focusesProblem: true,
       body: html`${asker(view)}
