@@ -42,7 +42,7 @@ const expected = ({ user, silent, mfa, proof, consent }: AuthorizeFacts): Author
   if (silent) {
     if (proof === 'missing') return 'login_required'
     if (mfa === 'missing') return 'interaction_required'
-    return consent === 'none' ? 'code' : 'consent_required'
+    return consent === 'none' && proof === 'enough' ? 'code' : 'consent_required'
   }
   if (mfa === 'missing') return 'confirm_mfa'
   if (proof !== 'enough') return 'confirm'

@@ -77,7 +77,7 @@ test('a code of before is good for nothing after Disconnect', async () => {
   assert.equal(answer.json<{ error: string }>().error, 'invalid_grant')
 })
 
-const logoutPath = (fields: Record<string, string>) => `/auth/oauth2/logout?${new URLSearchParams(fields)}`
+const logoutPath = (fields: Record<string, string>) => `/auth/oauth2/logout?${new URLSearchParams(fields).toString()}`
 
 test('a client logs out at once where its grant hangs on the session, and goes on', async () => {
   const { agent } = await signedUp(service)
