@@ -199,6 +199,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'audit/audit-row.ts',
     'audit/audit.ts',
     'bootstrap',
+    'clients/clients.ts',
     'config',
     'core',
     'lib',

@@ -5,9 +5,11 @@ import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
 import { type Database, inBatches } from '../storage/database.ts'
 import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
+import { type Authorization, createAuthorization } from './authorization.ts'
 import { deleteCodesBefore } from './code-store.ts'
 import { createCodeTrade } from './codes.ts'
 import { deleteCodesOfClient } from './grant-ending-store.ts'
@@ -21,10 +23,16 @@ import type { ClientScope } from './scope.ts'
 import { createTokenRequests, type TokenRequests } from './token-requests.ts'
 import { type ClientTokens, createClientTokens } from './tokens.ts'
 
+export type { Client } from './client.ts'
+export type { ClientFields } from './client-rules.ts'
+export type { ClientChanges, MadeClient } from './administration.ts'
+export type { Registry } from './registry.ts'
+
 /** svc is the OAuth 2.1 and OpenID Connect server of its application (docs/clients.md). */
 export interface Clients {
   settings: ClientSettings
   registry: Registry
+  authorization: Authorization
   grants: Grants
   requests: TokenRequests
   /** Reads an ID token that svc has signed, expired or not. */
@@ -57,6 +65,7 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   sign: Sign
   recordEvent: RecordEvent
   limits: Limits
+  sessions: Pick<Sessions, 'find'>
   clientGrants: GrantEndings
 }
 
@@ -69,15 +78,17 @@ export const createClients = (deps: ClientsDeps): Clients => {
   const logoutSender = createLogoutSender(shared)
   const { forget, forgetAll } = grants.rows
   clientGrants.watch({ forget: (ids) => ids.forEach(forget), forgetAll, wake: logoutSender.wake })
+  const registry = createRegistry({
+    ...deps,
+    async endGrants(transaction, clientId, caller) {
+      await deleteCodesOfClient(transaction, clientId)
+      await clientGrants.endGrants(transaction, { clientId }, 'client', caller)
+    },
+  })
   return {
     settings: deps,
-    registry: createRegistry({
-      ...deps,
-      async endGrants(transaction, clientId, caller) {
-        await deleteCodesOfClient(transaction, clientId)
-        await clientGrants.endGrants(transaction, { clientId }, 'client', caller)
-      },
-    }),
+    registry,
+    authorization: createAuthorization({ ...deps, registry }),
     grants,
     requests: createTokenRequests({ ...shared, trade, refresh: createGrantRefresh(shared) }),
     readIdTokenHint: tokens.readIdTokenHint,

@@ -20,7 +20,7 @@ import {
   redirect,
   type StreamedResponse,
 } from './response.ts'
-import { findReturnTo } from './return-to.ts'
+import { findReturnTo, leadsToRequest } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
 import { proofPathFor, pageOf } from './step-up.ts'
@@ -29,6 +29,7 @@ import type { IncomingRequest } from './transport/incoming-request.ts'
 interface ResponderDeps {
   baseUrl: string
   homeUrl: string
+  hasClients: boolean
   log: Log
   frame: Frame
   securityHeaders: SecurityHeaders
@@ -75,14 +76,26 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts, holdsToken || context.isAddressPrivate)
   }
 
+  /** Tells whether the response is on the way of a request that a client has sent, perhaps from a window of its own. */
+  const servesClient = ({ target, path, form }: IncomingRequest, leadsTo: string | undefined): boolean =>
+    deps.hasClients &&
+    (path.startsWith('/auth/oauth2/') ||
+      leadsToRequest(target) ||
+      form.all('return_to').some(leadsToRequest) ||
+      (leadsTo !== undefined && leadsToRequest(leadsTo)))
+
   const headersOf = (
     context: IncomingRequest,
     to: Destination,
     { headers: own = [], contentType, cacheSeconds }: Partial<ContentResponse>,
     more: Headers = [],
+    leadsTo?: string,
   ): Headers => {
-    const security = securityHeadersOf(context, to, contentType === HTML_TYPE)
+    const isPage = contentType === HTML_TYPE
+    const security = securityHeadersOf(context, to, isPage)
     const headers = ['x-request-id', context.requestId, ...security, ...own, ...more]
+    if ((to.responseKind === 'html' || (to.responseKind === 'check' && isPage)) && !servesClient(context, leadsTo))
+      headers.push(...securityHeaders.ownWindow)
     if (to.anyOrigin) headers.push(...ANY_ORIGIN)
     pushCaching(headers, cacheSeconds, SETS_NO_COOKIE.has(to.responseKind) ? [] : context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
@@ -110,8 +123,9 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     to: Destination,
     more?: Headers,
   ): number => {
-    const headers = headersOf(context, to, 'redirect' in response ? {} : response, more)
-    if ('redirect' in response) {
+    const isRedirect = 'redirect' in response
+    const headers = headersOf(context, to, isRedirect ? {} : response, more, isRedirect ? response.redirect : undefined)
+    if (isRedirect) {
       headers.push('location', response.redirect, 'content-length', '0')
       outgoing.writeHead(303, headers).end()
       return 303

@@ -76,6 +76,14 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
   const waysIn = screen(deps, async (given) => (await import('./links/ways-in.ts')).createWaysIn(given))
   const verifyEmail = screen(deps, async (given) => (await import('./links/verify-email.ts')).createVerifyEmail(given))
   const undoEmail = screen(deps, async (given) => (await import('./links/undo-email.ts')).createUndoEmail(given))
+  const authorize = screen(deps, async (given) => {
+    const [{ createAuthorize }, clients] = await Promise.all([import('./authorize/authorize.ts'), deps.loadClients()])
+    return createAuthorize({ ...given, clients })
+  })
+  const consent = screen(deps, async (given) => {
+    const [{ createConsent }, clients] = await Promise.all([import('./authorize/consent.ts'), deps.loadClients()])
+    return createConsent({ ...given, clients })
+  })
   const welcome = screen(deps, async (given) => (await import('./welcome/welcome.ts')).createWelcome(given))
   const passkeyLogin = partsOf(
     screen(deps, async (given) => (await import('./passkeys/passkey-login.ts')).createPasskeyLogin(given)),
@@ -158,6 +166,10 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'POST', path: '/auth/account/second-factor',   guard: 'session',       csrf: 'token', responseKind: 'html', module: secondFactor, limits: PASSWORD },
     { method: 'GET',  path: '/auth/account/first-factor',    guard: 'none',                         responseKind: 'html', holdsToken: true, module: firstFactor },
     { method: 'POST', path: '/auth/account/first-factor',    guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: firstFactor, event: 'second_factor_link_request' },
+    // The OAuth server. A `GET` gives a code.
+    { method: 'GET',  path: '/auth/oauth2/authorize',        guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: authorize },
+    { method: 'POST', path: '/auth/oauth2/authorize',        guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: authorize },
+    { method: 'POST', path: '/auth/oauth2/consent',          guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: consent, event: 'client_allow', limits: ['consentOfUser'] },
     // Ways back into an account
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', module: forgotPassword },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', module: forgotPassword, event: 'password_reset_request' },
