@@ -15,7 +15,13 @@ import {
   decideAuthorize,
   decideConsent,
 } from './authorize-policy.ts'
-import { type AuthorizeRequest, isTooLong, readRequest, type RequestRefusal, type SentRequest } from './authorize-request.ts'
+import {
+  type AuthorizeRequest,
+  isTooLong,
+  readRequest,
+  type RequestRefusal,
+  type SentRequest,
+} from './authorize-request.ts'
 import type { Client } from './client.ts'
 import { isClientEnabled, updateClientUse } from './client-store.ts'
 import type { ClientSettings } from './clients.ts'
@@ -92,10 +98,7 @@ export interface Authorization {
     about: { session: AuthenticatedSession | undefined; beganAtMs: number; canStepUp: boolean },
   ): Promise<AuthorizeOutcome>
   sealConsent(asked: Asked & { held: HeldRequest }, browserSecret: string): string
-  openConsent(
-    sealed: string | undefined,
-    browserSecret: string | undefined,
-  ): OpenedToken<ShownConsent> | undefined
+  openConsent(sealed: string | undefined, browserSecret: string | undefined): OpenedToken<ShownConsent> | undefined
   /**
    * Issues a code, in the transaction that holds the session, uses the consent up, and remembers it. It resolves to
    * undefined if the consent was used before, or the client was disabled; it throws `unauthorized` if the session has
@@ -143,7 +146,8 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
         return { problem: 'parameter_repeated' }
       if (id === undefined) return { problem: 'client_missing' }
       const client = await (userId === undefined ? registry.find(id) : registry.findForAuthorize(id, userId))
-      if (!client && userId === undefined && mayHaveDocument(id) && !isTooLong(sent.parameters)) return { needsUser: true }
+      if (!client && userId === undefined && mayHaveDocument(id) && !isTooLong(sent.parameters))
+        return { needsUser: true }
       if (!client) return { problem: 'client_unknown' }
       if (redirectUri === undefined) return { problem: 'redirect_missing' }
       if (!isRedirectUriOf(client, redirectUri)) return { problem: 'redirect_unknown' }
@@ -202,8 +206,7 @@ const redirectOf = ({ redirectUri }: Recipient): ConsentFacts['redirect'] =>
   kindOfRedirect(redirectUri) === 'https' ? 'https' : 'program'
 
 /** All others are asked every time. */
-const isMemorable = (good: GoodRequest): boolean =>
-  kindOf(good.client) === 'operator' && redirectOf(good) === 'https'
+const isMemorable = (good: GoodRequest): boolean => kindOf(good.client) === 'operator' && redirectOf(good) === 'https'
 
 /** Finds the facts by which the table decides. */
 const createFacts = ({ db, clock, sessions }: Pick<AuthorizationDeps, 'db' | 'clock' | 'sessions'>) => {

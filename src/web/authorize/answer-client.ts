@@ -23,7 +23,10 @@ export const createAnswerClient =
   ({ client, redirectUri, state }, answer, came) => {
     const address = redirectWith(redirectUri, { ...answer, state, iss: issuer })
     if (came === 'at_once') return redirect(address)
-    return { ...page(200, backPage(layout, client.name, redirectUri, address)), headers: ['refresh', `0;url=${address}`] }
+    return {
+      ...page(200, backPage(layout, client.name, redirectUri, address)),
+      headers: ['refresh', `0;url=${address}`],
+    }
   }
 
 const backPage = (layout: Layout, name: string, redirectUri: string, address: string): string =>

@@ -44,8 +44,14 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
   const problemPage = createProblemPage(layout)
   const consentPage = createConsentPage(layout)
 
-  const secretOf = (context: RequestContext): string =>
-    holdBrowserSecret(deps, context, authorization.requestLifetimeMs)
+  // A page has several sealed texts, and all of them are good with the one cookie that it sets.
+  const secrets = new WeakMap<RequestContext, string>()
+
+  const secretOf = (context: RequestContext): string => {
+    const secret = secrets.get(context) ?? holdBrowserSecret(deps, context, authorization.requestLifetimeMs)
+    secrets.set(context, secret)
+    return secret
+  }
 
   /** Seals a request, which goes on at this path. */
   const pathOf = (context: RequestContext, held: HeldRequest): string =>
@@ -168,7 +174,11 @@ export const createAuthorize = (deps: AuthorizeServices) => {
       const opened = authorization.open(context.query.get('request'), context.cookies.link)
       if (!opened) return problemPage('request_unreadable', context.requestId)
       if (opened.problem) return problemPage(`request_${opened.problem}`, context.requestId)
-      return steps.goOn(context, { held: opened.content, session: await deps.findCurrentSession(context), came: 'pages' })
+      return steps.goOn(context, {
+        held: opened.content,
+        session: await deps.findCurrentSession(context),
+        came: 'pages',
+      })
     },
 
     /** A request may come as a form of another site, without our cookies; the redirect to the `GET` brings them. */
@@ -187,4 +197,3 @@ export const redirectToGet = ({ form }: RequestContext, path: string): HttpRespo
 
 /** Proxies refuse longer addresses. */
 const MAX_ADDRESS_LENGTH = 8000
-

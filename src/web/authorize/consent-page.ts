@@ -64,7 +64,7 @@ ${csrfInput(csrfToken)}<input type="hidden" name="request" value="${request}">
 </form>`
 
 const notYou = ({ csrfToken, returnTo }: ConsentView): HtmlFragment =>
-  html`<form class="inline" method="post" action="/auth/logout">
+  html`<form method="post" action="/auth/logout">
 ${csrfInput(csrfToken)}<input type="hidden" name="return_to" value="${returnTo}"><button class="link">${t('authorize.not_you')}</button>
 </form>`
 
@@ -76,12 +76,15 @@ export const createConsentPage =
     const who = html`<p>${t.html('common.logged_in_as', { email: html`<b>${email}</b>` })}</p>
 ${notYou(view)}`
     return layout.panel({
-      title: kind === 'consent' ? t('authorize.title', { app: layout.appName }) : t('authorize.continue_title', { name: view.client.name }),
+      title:
+        kind === 'consent'
+          ? t('authorize.title', { app: layout.appName })
+          : t('authorize.continue_title', { name: view.client.name }),
       problem,
       focusesProblem: true,
       body: html`${asker(view)}
-${kind === 'consent' && scopeList(view)}
-<div class="who-asked">${who}</div>
+${kind === 'consent' && html`<div class="allowed">${scopeList(view)}</div>`}
+<div class="for">${who}</div>
 ${buttons(view)}`,
     })
   }

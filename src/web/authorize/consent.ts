@@ -38,8 +38,7 @@ export const createConsent = (deps: AuthorizeServices) => {
     }
   }
 
-  const open = (context: RequestContext) =>
-    authorization.openConsent(context.form.get('request'), context.cookies.link)
+  const open = (context: RequestContext) => authorization.openConsent(context.form.get('request'), context.cookies.link)
 
   const stepOf = async (context: RequestContext, { held }: ShownConsent): Promise<Step> => ({
     held,
@@ -57,7 +56,10 @@ export const createConsent = (deps: AuthorizeServices) => {
         throw new AppError('invalid_request', 'The field "request" is not good any longer. Begin at the app again.')
       const outcome = await steps.decide(looked.good, step)
       const kind = outcome === 'continue' ? 'continue' : 'consent'
-      return steps.consentPage({ ...steps.consentView(context, looked.good, step, { session: step.session, kind }), problem })
+      return steps.consentPage({
+        ...steps.consentView(context, looked.good, step, { session: step.session, kind }),
+        problem,
+      })
     },
 
     async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
