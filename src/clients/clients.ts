@@ -88,7 +88,7 @@ export const createClients = (deps: ClientsDeps): Clients => {
   return {
     settings: deps,
     registry,
-    authorization: createAuthorization({ ...deps, registry }),
+    authorization: createAuthorization({ ...deps, registry, readIdTokenHint: tokens.readIdTokenHint }),
     grants,
     requests: createTokenRequests({ ...shared, trade, refresh: createGrantRefresh(shared) }),
     readIdTokenHint: tokens.readIdTokenHint,
