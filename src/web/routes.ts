@@ -84,6 +84,12 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     const [{ createConsent }, clients] = await Promise.all([import('./authorize/consent.ts'), deps.loadClients()])
     return createConsent({ ...given, clients })
   })
+  const clientLogout = partsOf(
+    screen(deps, async (given) => {
+      const [logouts, clients] = await Promise.all([import('./authorize/client-logout.ts'), deps.loadClients()])
+      return logouts.createClientLogout({ ...given, clients })
+    }),
+  )
   const welcome = screen(deps, async (given) => (await import('./welcome/welcome.ts')).createWelcome(given))
   const passkeyLogin = partsOf(
     screen(deps, async (given) => (await import('./passkeys/passkey-login.ts')).createPasskeyLogin(given)),
@@ -167,6 +173,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'GET',  path: '/auth/account/activity',        guard: 'session',                      responseKind: 'html', module: lists('activity'), returnAfterLogin: () => '/auth/account/activity' },
     { method: 'POST', path: '/auth/account/data',            guard: 'session',       csrf: 'token', responseKind: 'html', module: account('data'), event: 'account_export', limits: ['exportOfUser'] },
     { method: 'POST', path: '/auth/account/browsers',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('browsers'), event: 'trusted_browsers_forget' },
+    { method: 'POST', path: '/auth/account/applications',    guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'clients', module: account('applications'), event: 'client_disconnect' },
     { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', module: account('identities'), event: 'provider_disconnect' },
     { method: 'POST', path: '/auth/account/passkeys',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passkeys', module: account('passkeys') },
     { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', module: account('deletion'), event: 'account_delete', limits: PASSWORD },
@@ -181,6 +188,9 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'GET',  path: '/auth/oauth2/authorize',        guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: authorize },
     { method: 'POST', path: '/auth/oauth2/authorize',        guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: authorize },
     { method: 'POST', path: '/auth/oauth2/consent',          guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: consent, event: 'client_allow', limits: ['consentOfUser'] },
+    { method: 'GET',  path: '/auth/oauth2/logout',           guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
+    { method: 'POST', path: '/auth/oauth2/logout',           guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
+    { method: 'POST', path: '/auth/oauth2/logout/confirm',   guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: clientLogout('confirmed') },
     // Ways back into an account
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', module: forgotPassword },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', module: forgotPassword, event: 'password_reset_request' },
