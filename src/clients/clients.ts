@@ -26,6 +26,7 @@ import { createTokenRequests, type TokenRequests } from './token-requests.ts'
 import { type ClientTokens, createClientTokens } from './tokens.ts'
 
 export type { Client } from './client.ts'
+export type { Grant } from './grant.ts'
 export type { ClientFields } from './client-rules.ts'
 export type { ClientChanges, MadeClient } from './administration.ts'
 export type { Registry } from './registry.ts'
@@ -104,6 +105,7 @@ export const createClients = (deps: ClientsDeps): Clients => {
     readIdTokenHint: tokens.readIdTokenHint,
     logoutSender,
     deleteExpired: async (nowMs) =>
+      (await registry.deleteUnused(nowMs)) +
       (await inBatches((limit) => deleteCodesBefore(db, nowMs - USED_CODE_KEPT_MS, limit))) +
       (await inBatches((limit) => deleteExpiredGrants(db, nowMs, limit))) +
       (await logoutSender.deleteOld(nowMs)),

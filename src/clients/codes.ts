@@ -7,10 +7,11 @@ import { currentTimeMs, isUsable } from '../sessions/lifetime.ts'
 import { findSession, lockSession } from '../sessions/session-store.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { type AuthorizationCode, CODE_LIFETIME_MS, CODE_PREFIX } from './authorization-code.ts'
+import { updateClientUse } from './client-store.ts'
 import type { Client } from './client.ts'
 import { findCode, insertCode, lockCode, updateUsedCode } from './code-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
-import type { Grant } from './grant.ts'
+import type { CachedGrant } from './grant.ts'
 import type { Grants } from './grants.ts'
 import { oauthError } from './oauth-error.ts'
 import { findResource } from './resource.ts'
@@ -26,6 +27,7 @@ export const issueCode = async (
   const code = CODE_PREFIX + randomToken()
   const row = { ...about, expiresAtMs: nowMs + CODE_LIFETIME_MS, grantId: undefined, usedAtMs: undefined }
   await insertCode(transaction, hashOfCode(code), row)
+  await updateClientUse(transaction, about.clientId, nowMs)
   return code
 }
 
@@ -48,7 +50,7 @@ export interface SentCode {
 
 /** A good code has become this grant. */
 interface Traded {
-  grant: Grant
+  found: CachedGrant
   nonce: string | undefined
 }
 
@@ -88,9 +90,9 @@ export const createCodeTrade = ({ db, clock, resources, grants, clientGrants, re
     if (!session || !isUsable(session, clock)) return undefined
     const nowMs = currentTimeMs(session, clock)
     if (code.expiresAtMs <= nowMs) return undefined
-    const grant = await grants.create(transaction, { code, client, nowMs }, caller)
-    await updateUsedCode(transaction, id, { usedAtMs: nowMs, grantId: grant.id })
-    return { grant, nonce: code.nonce }
+    const made = await grants.create(transaction, { code, client, nowMs }, caller)
+    await updateUsedCode(transaction, id, { usedAtMs: nowMs, grantId: made.grant.id })
+    return { found: made, nonce: code.nonce }
   }
 
   return async (client: Client, sent: SentCode, caller: Caller): Promise<Traded> => {
