@@ -137,6 +137,7 @@ export const createService = async ({
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
       await core.mail.start()
+      if (config.clients) await startClients(core)
       cleanup.start()
       return address
     },
@@ -151,6 +152,7 @@ export const createService = async ({
         shutdown.close(STOP_PATIENCE_MS),
         core.webhooks.stop(STOP_PATIENCE_MS),
         core.mail.stop(MAIL_PATIENCE_MS),
+        config.clients ? core.loadClients().then(({ logoutSender }) => logoutSender.stop(STOP_PATIENCE_MS)) : undefined,
         cleanup.stop(),
         core.audit.flush(),
         resealing,
@@ -160,6 +162,12 @@ export const createService = async ({
       await db.close()
     },
   }
+}
+
+const startClients = async ({ loadClients }: Core): Promise<void> => {
+  const { logoutSender, registry } = await loadClients()
+  await registry.disableLeft()
+  logoutSender.start()
 }
 
 /** Seals the values under the previous root secret with that of today, while the service answers requests. */
@@ -182,6 +190,8 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     homeUrl: config.homeUrl,
     afterSignupUrl: config.afterSignupUrl,
     audiences: config.audiences,
+    hasClients: config.clients,
+    clientsRegister: config.clientRegistration,
     signup: config.signup,
     usernames: config.usernames,
     loginWith: config.loginWith,
@@ -252,6 +262,9 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'reserved emails', run: links.emailChanges.deleteEndedReservations },
     { name: 'idempotent requests', run: idempotency.deleteExpired },
     { name: 'used tokens', run: (nowMs) => deleteExpiredTokens(db, nowMs) },
+    ...(config.clients
+      ? [{ name: 'clients', run: async (nowMs: number) => (await core.loadClients()).deleteExpired(nowMs) }]
+      : []),
     { name: 'audit events', run: audit.deleteOld },
     { name: 'records of deleted users', run: audit.eraseDeleted },
     {
