@@ -137,7 +137,7 @@ export const createService = async ({
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
       await core.mail.start()
-      if (config.clients) (await core.loadClients()).logoutSender.start()
+      if (config.clients) await startClients(core)
       cleanup.start()
       return address
     },
@@ -164,6 +164,12 @@ export const createService = async ({
   }
 }
 
+const startClients = async ({ loadClients }: Core): Promise<void> => {
+  const { logoutSender, registry } = await loadClients()
+  await registry.disableLeft()
+  logoutSender.start()
+}
+
 /** Seals the values under the previous root secret with that of today, while the service answers requests. */
 const resealSecrets = async ({ secretRotation }: Core, log: Log): Promise<void> => {
   try {
@@ -185,6 +191,7 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     afterSignupUrl: config.afterSignupUrl,
     audiences: config.audiences,
     hasClients: config.clients,
+    clientsRegister: config.clientRegistration,
     signup: config.signup,
     usernames: config.usernames,
     loginWith: config.loginWith,

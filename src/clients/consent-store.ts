@@ -35,6 +35,12 @@ export const remember = async (db: Queries, consent: Consent, nowMs: number): Pr
   )
 }
 
-/** Forgets what a user has allowed a client, so that it has to ask again. */
-export const forgetConsents = (db: Pick<Queries, 'run'>, userId: string, clientId: string): Promise<number> =>
-  db.run('DELETE FROM consents WHERE user_id = ? AND client_id = ?', userId, clientId)
+/** Forgets what a user has allowed one client, or each, so that it has to ask again. */
+export const forgetConsents = (
+  db: Pick<Queries, 'run'>,
+  userId: string,
+  clientId: string | undefined,
+): Promise<number> =>
+  clientId === undefined
+    ? db.run('DELETE FROM consents WHERE user_id = ?', userId)
+    : db.run('DELETE FROM consents WHERE user_id = ? AND client_id = ?', userId, clientId)

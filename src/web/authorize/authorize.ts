@@ -12,7 +12,7 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import { holdBrowserSecret } from '../sign-in/asking-browser.ts'
 import type { ScreenServices } from '../site/frame.ts'
 import { type AnswerClient, createAnswerClient } from './answer-client.ts'
-import { scopesInWords } from './client-words.ts'
+import { scopesInWords } from '../site/client-words.ts'
 import { type ConsentView, createConsentPage } from './consent-page.ts'
 import { createProblemPage } from './problem-page.ts'
 
@@ -190,7 +190,7 @@ export const createAuthorize = (deps: AuthorizeServices) => {
 export const redirectToGet = ({ form }: RequestContext, path: string): HttpResponse => {
   const query = new URLSearchParams()
   for (const name of new Set(form.names)) for (const value of form.all(name)) query.append(name, value)
-  const address = `${path}?${query}`
+  const address = `${path}?${query.toString()}`
   if (address.length <= MAX_ADDRESS_LENGTH) return redirect(address)
   throw new AppError('invalid_request', `The fields are longer than ${MAX_ADDRESS_LENGTH} characters.`)
 }
