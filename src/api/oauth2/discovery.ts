@@ -1,4 +1,4 @@
-import type { ClientSettings } from '../../clients/clients.ts'
+import type { ClientSettings } from '../../clients/client-settings.ts'
 import { OWN_SCOPES } from '../../clients/scope.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 
