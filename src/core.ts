@@ -17,6 +17,7 @@ import type { AuditType, RecordEvent } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import type { Clients } from './clients/clients.ts'
+import { createGrantEndings, type GrantEndings } from './clients/grant-endings.ts'
 import type { Config } from './config/config.ts'
 import { settingsOfSubjects } from './config/subject-settings.ts'
 import type { RootSecret } from './lib/derived-keys.ts'
@@ -132,7 +133,9 @@ export const createCore = (given: CoreDeps): Core => {
   const accessTokens = createAccessTokens({ clock, sign, ...settings.tokens })
   const isTrustedProvider = trustsFactor(config.oauthProviders)
   const endings = { endPendingSignIns, endPendingSignInsAfter, hasFactors: factors.has, isTrustedProvider }
-  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, signingKeys, accessTokens })
+  const clientGrants = createGrantEndings({ ...base, hasClients: config.clients })
+  const keys = { signingKeys, accessTokens }
+  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, ...keys, clientGrants })
   const webhooks = createWebhooks({ ...base, ...settings.webhooks, onOutcome: given.onDelivery })
   const issued = createIssuedLinks(base)
   const prepare: Links['prepare'] = (transaction, request) => links.prepare(transaction, request)
@@ -144,7 +147,8 @@ export const createCore = (given: CoreDeps): Core => {
 
   const endLinks = issued.endAll
   const { endSessions } = sessions.rules
-  const applySecurityEvent = createSecurityEvents({ ...base, ...endingsOf(clock), endSessions, endLinks })
+  const { endGrants } = clientGrants
+  const applySecurityEvent = createSecurityEvents({ ...base, ...endingsOf(clock), endSessions, endGrants, endLinks })
   const { announce, announceUpdate } = webhooks
   const account = { ...base, ...sessions.rules, applySecurityEvent, announceUpdate, notify }
   const change = createChange({ ...account, leaveEmail: leaveEmailOf({ ...base, mail, issued }) })
@@ -164,7 +168,7 @@ export const createCore = (given: CoreDeps): Core => {
     change,
     ...createOwnership(change),
   }
-  const users = createAccounts({ ...shared, announce, forgetMessages: mail.forget, unlockLogins: limits.unlock })
+  const users = createAccounts({ ...shared, announce, endGrants, forgetMessages: mail.forget, unlockLogins: limits.unlock })
   const found = { hasFactors: factors.has, findAsked: factors.findAsked, unlockLogins: limits.unlock }
   const links = createLinks({ ...shared, ...settings.links, ...messages, ...found, users })
   const oauth = createOAuth({ ...shared, ...settings.oauth, users, hasPasskey: factors.hasPasskey })
@@ -174,7 +178,7 @@ export const createCore = (given: CoreDeps): Core => {
 
   const subjects = { users, sessions, signingKeys, links, oauth, secondFactors, webhooks }
   const ways = { knownBrowsers, pendingSignIns, limits, mail, notify, emailDomains, passwords }
-  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config, sign })
+  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config, sign, limits, clientGrants })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
 }
 
@@ -225,6 +229,8 @@ const passwordRulesOf = (config: Config, baseUrl: string): RequireGoodPassword =
 interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'> {
   log: Log
   sign: Sign
+  limits: Limits
+  clientGrants: GrantEndings
   rootSecret: RootSecret
   config: Config
   sessions: Sessions

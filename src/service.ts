@@ -182,6 +182,7 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     homeUrl: config.homeUrl,
     afterSignupUrl: config.afterSignupUrl,
     audiences: config.audiences,
+    hasClients: config.clients,
     signup: config.signup,
     usernames: config.usernames,
     loginWith: config.loginWith,

@@ -2,10 +2,13 @@ import type { RecordEvent } from '../audit/audit-event.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
 import type { Database } from '../storage/database.ts'
+import { deleteCodesOfClient } from './grant-ending-store.ts'
+import type { GrantEndings } from './grant-endings.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import type { ClientScope } from './scope.ts'
 
@@ -36,6 +39,19 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   signingKeys: SigningKeys
   sign: Sign
   recordEvent: RecordEvent
+  limits: Limits
+  clientGrants: GrantEndings
 }
 
-export const createClients = (deps: ClientsDeps): Clients => ({ registry: createRegistry(deps) })
+export const createClients = (deps: ClientsDeps): Clients => {
+  const { endGrants } = deps.clientGrants
+  return {
+    registry: createRegistry({
+      ...deps,
+      async endGrants(transaction, clientId, caller) {
+        await deleteCodesOfClient(transaction, clientId)
+        await endGrants(transaction, { clientId }, 'client', caller)
+      },
+    }),
+  }
+}

@@ -1,22 +1,75 @@
-import type { Clock } from '../lib/time.ts'
-import type { Database } from '../storage/database.ts'
+import { AppError } from '../lib/errors.ts'
+import { equalInConstantTime } from '../lib/secrets.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { Client } from './client.ts'
-import { findClient } from './client-store.ts'
+import { type Administration, type AdministrationDeps, createAdministration, hashOfSecret } from './administration.ts'
+import { cacheClients, findClients, findClientsNamed, type StoredClient } from './client-store.ts'
 
-/** The registry has the clients that the operator made, that have registered themselves, or that have a document. */
-export interface Registry {
+/**
+ * The registry has the clients that the operator made, that have registered themselves, or that have a document. A
+ * caller is a key of the server API; without one, an operator acts on the command line.
+ */
+export interface Registry extends Administration {
   /** Finds a client by its id, unless it is disabled. It fetches nothing. */
   find(id: string): Promise<Client | undefined>
+  /**
+   * Finds a client for a user who is signed in, as `find` does; if its id is the URL of a metadata document, it is
+   * fetched where it is not fresh.
+   */
+  findForAuthorize(id: string, userId: string): Promise<Client | undefined>
+  /** Tells whether a secret of a confidential client is good. Throws `TooManyTries` after many that are not. */
+  checkSecret(client: Pick<Client, 'id'>, secret: string, network: string): Promise<boolean>
+  /** Finds a client by its id, disabled or not. */
+  show(id: string): Promise<Client | undefined>
+  /** Finds the client with an id, or the only one of the operator's with a name. Throws `not_found` or `conflict`. */
+  requireNamed(nameOrId: string): Promise<Client>
+  /** Lists clients, the newest first. */
+  list(most: number): Promise<Client[]>
 }
 
-interface RegistryDeps {
-  db: Database
-  clock: Clock
+interface RegistryDeps extends Omit<AdministrationDeps, 'rows'> {
+  limits: Limits
 }
 
-export const createRegistry = ({ db }: RegistryDeps): Registry => ({
-  async find(id) {
-    const client = await findClient(db, id)
+export const createRegistry = (deps: RegistryDeps): Registry => {
+  const { db, clock, limits } = deps
+  const rows = cacheClients(db)
+
+  const find = async (id: string): Promise<Client | undefined> => {
+    const client = (await rows.get(id))?.client
     return client?.disabledAtMs === undefined ? client : undefined
-  },
-})
+  }
+
+  return {
+    ...createAdministration({ ...deps, rows }),
+    find,
+    findForAuthorize: (id) => find(id),
+    show: async (id) => (await rows.get(id))?.client,
+
+    async checkSecret({ id }, secret, network) {
+      const found = await rows.get(id)
+      if (found && isSecretOf(found, secret, found.readAtMs ?? clock.now())) return true
+      await limits.attempt([['clientSecret', { clientId: id, network }]], () => Promise.resolve())
+      return false
+    },
+
+    async requireNamed(nameOrId) {
+      const found = await rows.get(nameOrId)
+      if (found) return found.client
+      const [client, other] = await findClientsNamed(db, nameOrId)
+      const name = JSON.stringify(nameOrId)
+      if (other) throw new AppError('conflict', `there are several clients with the name ${name}: give an id`)
+      if (!client) throw new AppError('not_found', `there is no client ${name}: give a name or an id`)
+      return client
+    },
+
+    list: (most) => findClients(db, most),
+  }
+}
+
+const isSecretOf = ({ secrets }: StoredClient, secret: string, nowMs: number): boolean => {
+  const sent = hashOfSecret(secret)
+  const isNew = equalInConstantTime(sent, secrets.secretHash)
+  const isFormer = equalInConstantTime(sent, secrets.formerSecretHash)
+  return isNew || (isFormer && nowMs < (secrets.formerUntilMs ?? 0))
+}

@@ -1,3 +1,5 @@
+import type { Client } from './client.ts'
+
 /** A scope of the application, with what the consent page says about it. */
 export interface ClientScope {
   name: string
@@ -6,3 +8,15 @@ export interface ClientScope {
 
 /** svc gives these meanings of their own (docs/clients.md). */
 export const OWN_SCOPES = ['openid', 'profile', 'email', 'roles', 'offline_access'] as const
+
+/** Lists the scopes that a client may ask for. Without a list of its own, that is every scope but `roles`. */
+export const scopesFor = (
+  { scopes }: Pick<Client, 'scopes'>,
+  known: readonly Pick<ClientScope, 'name'>[],
+): ReadonlySet<string> => {
+  const all = [...OWN_SCOPES, ...known.map(({ name }) => name)]
+  return new Set(all.filter((name) => (scopes ? scopes.includes(name) : name !== 'roles')))
+}
+
+/** Reads words with any number of spaces between them, each once. */
+export const scopesIn = (text = ''): string[] => [...new Set(text.split(' ').filter((word) => word !== ''))]

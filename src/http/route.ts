@@ -208,7 +208,7 @@ export type Route = {
   /** The row stands for its path and for every path below it. */
   isPrefix?: true
   /** The route does not exist if this setting is off. */
-  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys'
+  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys' | 'clients'
 } & (KeylessRow | KeyRow)
 
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>

@@ -1,3 +1,4 @@
+import type { Caller } from '../lib/caller.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 
 /**
@@ -39,8 +40,16 @@ export interface OwnSession {
 
 /** Changes to an account call these in their transaction. */
 export interface SessionRules {
-  /** Ends all sessions of a user, or all but one; it resolves to how many ended. */
-  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
+  /**
+   * Ends all sessions of a user, or all but one, and the grants of clients that hang on them; it resolves to how many
+   * sessions ended. The records of the grants have the reason.
+   */
+  endSessions: (
+    transaction: Transaction,
+    userId: string,
+    reason: string,
+    options?: { exceptId?: string | undefined; caller?: Caller | undefined },
+  ) => Promise<number>
   /**
    * It must be called first in a transaction. It throws `unauthorized` when the session has ended; else it lasts until
    * the commit.

@@ -63,9 +63,15 @@ export const reopenedForms = (routes: readonly Route[]): Route[] => {
 /** Leaves out the rows whose setting is off: these are 404, and are not 405 when their path has a page. */
 export const withoutSwitchedOff = (
   routes: readonly Route[],
-  { usernames, names, passwords, passkeys }: Pick<RouteDeps, 'usernames' | 'names' | 'passwords' | 'passkeys'>,
+  {
+    usernames,
+    names,
+    passwords,
+    passkeys,
+    hasClients,
+  }: Pick<RouteDeps, 'usernames' | 'names' | 'passwords' | 'passkeys' | 'hasClients'>,
 ): Route[] => {
-  const settings = { usernames, names: names !== 'off', passwords, passkeys: passkeys.isOn }
+  const settings = { usernames, names: names !== 'off', passwords, passkeys: passkeys.isOn, clients: hasClients }
   const isOn = ({ needs }: Route): boolean => needs === undefined || settings[needs]
   const pages = new Set(routes.filter(isOn).map(({ path }) => path))
   return routes.flatMap((route) => {
