@@ -168,7 +168,13 @@ export const createCore = (given: CoreDeps): Core => {
     change,
     ...createOwnership(change),
   }
-  const users = createAccounts({ ...shared, announce, endGrants, forgetMessages: mail.forget, unlockLogins: limits.unlock })
+  const users = createAccounts({
+    ...shared,
+    announce,
+    endGrants,
+    forgetMessages: mail.forget,
+    unlockLogins: limits.unlock,
+  })
   const found = { hasFactors: factors.has, findAsked: factors.findAsked, unlockLogins: limits.unlock }
   const links = createLinks({ ...shared, ...settings.links, ...messages, ...found, users })
   const oauth = createOAuth({ ...shared, ...settings.oauth, users, hasPasskey: factors.hasPasskey })

@@ -137,6 +137,7 @@ export const createService = async ({
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
       await core.mail.start()
+      if (config.clients) (await core.loadClients()).logoutSender.start()
       cleanup.start()
       return address
     },
@@ -151,6 +152,7 @@ export const createService = async ({
         shutdown.close(STOP_PATIENCE_MS),
         core.webhooks.stop(STOP_PATIENCE_MS),
         core.mail.stop(MAIL_PATIENCE_MS),
+        config.clients ? core.loadClients().then(({ logoutSender }) => logoutSender.stop(STOP_PATIENCE_MS)) : undefined,
         cleanup.stop(),
         core.audit.flush(),
         resealing,
@@ -253,6 +255,9 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'reserved emails', run: links.emailChanges.deleteEndedReservations },
     { name: 'idempotent requests', run: idempotency.deleteExpired },
     { name: 'used tokens', run: (nowMs) => deleteExpiredTokens(db, nowMs) },
+    ...(config.clients
+      ? [{ name: 'clients', run: async (nowMs: number) => (await core.loadClients()).deleteExpired(nowMs) }]
+      : []),
     { name: 'audit events', run: audit.deleteOld },
     { name: 'records of deleted users', run: audit.eraseDeleted },
     {

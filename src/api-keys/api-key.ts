@@ -9,6 +9,7 @@ export const SCOPES = [
   'sessions:read',
   'sessions:write',
   'audit:read',
+  'tokens:introspect',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

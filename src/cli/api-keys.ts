@@ -29,6 +29,7 @@ const MEANING: Record<Scope, string> = {
   'sessions:read': 'list the sessions of a user',
   'sessions:write': 'end sessions',
   'audit:read': 'read what happened to accounts, keys and providers',
+  'tokens:introspect': 'look at tokens of clients of the OAuth server',
 }
 
 const NEVER = 'never'

@@ -17,6 +17,9 @@ const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
     identities: async () => (await import('./identities.ts')).identities,
     audit: async () => (await import('./audit.ts')).audit,
   },
+  'Clients of the OAuth server:': {
+    clients: async () => (await import('./clients.ts')).clients,
+  },
   'Keys:': {
     'api-keys': async () => (await import('./api-keys.ts')).apiKeys,
     keys: async () => (await import('./keys.ts')).keys,

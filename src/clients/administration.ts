@@ -83,12 +83,6 @@ export const createAdministration = (deps: AdministrationDeps): Administration =
     return recordEvent(transaction, { type, details }, caller)
   }
 
-  const requireClient = async (transaction: Transaction, id: string) => {
-    const found = await lockClient(transaction, id)
-    if (!found) throw new AppError('not_found', 'There is no such client.')
-    return found
-  }
-
   return {
     async create(given, finish, caller) {
       if (caller) refuseForKeys(given)
@@ -145,6 +139,12 @@ export const createAdministration = (deps: AdministrationDeps): Administration =
 const NEW = { usedAtMs: undefined, disabledAtMs: undefined }
 
 const newSecret = (): string => CLIENT_SECRET_PREFIX + randomToken()
+
+const requireClient = async (transaction: Transaction, id: string) => {
+  const found = await lockClient(transaction, id)
+  if (!found) throw new AppError('not_found', 'There is no such client.')
+  return found
+}
 
 /** Applies changes to a client. A time that it is disabled since stays. */
 const withChanges = (client: Client, { disabled, ...changes }: ClientChanges, deps: AdministrationDeps): Client => {

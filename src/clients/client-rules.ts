@@ -22,13 +22,13 @@ export type ClientFields = Pick<
 /** What each refusal names, as the server API spells it; an option of the command line has the same words. */
 type Field = 'name' | 'redirect_uris' | 'logout_uris' | 'backchannel_logout_uri' | 'scopes' | 'resources'
 
-const MAX_NAME_LENGTH = 60
+export const MAX_NAME_LENGTH = 60
 
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
 /** Characters that control, turn or break a line, and those that nobody sees, but for the joiners of some scripts. */
 const HIDDEN = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200c\u200d]]/v
 
-const MAX_URIS = 20
+export const MAX_URIS = 20
 const MAX_SCOPES = 100
 
 export const refusal = (field: Field | 'client_id', message: string): AppError =>

@@ -153,6 +153,10 @@ export const replaceSecret = (
 export const updateClientUse = (db: Pick<Queries, 'run'>, id: string, nowMs: number): Promise<number> =>
   db.run('UPDATE clients SET used_at = ? WHERE id = ? AND COALESCE(used_at, 0) < ?', nowMs, id, nowMs - 60_000)
 
+/** Tells whether a client exists and is not disabled; it stays so until the transaction ends. */
+export const isClientEnabled = async (transaction: Transaction, id: string): Promise<boolean> =>
+  (await transaction.get('SELECT id FROM clients WHERE id = ? AND disabled_at IS NULL FOR SHARE', id)) !== undefined
+
 export const deleteClient = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM clients WHERE id = ?', id)
 

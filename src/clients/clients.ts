@@ -5,16 +5,41 @@ import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
-import type { Database } from '../storage/database.ts'
+import { type Database, inBatches } from '../storage/database.ts'
+import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
+import { type Authorization, createAuthorization } from './authorization.ts'
+import { deleteCodesBefore } from './code-store.ts'
+import { createCodeTrade } from './codes.ts'
 import { deleteCodesOfClient } from './grant-ending-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
+import { deleteExpiredGrants } from './grant-store.ts'
+import { createGrants, type Grants } from './grants.ts'
+import { createLogoutSender } from './logout-sender.ts'
+import { createGrantRefresh } from './refresh.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import type { ClientScope } from './scope.ts'
+import { createTokenRequests, type TokenRequests } from './token-requests.ts'
+import { type ClientTokens, createClientTokens } from './tokens.ts'
+
+export type { Client } from './client.ts'
+export type { ClientFields } from './client-rules.ts'
+export type { ClientChanges, MadeClient } from './administration.ts'
+export type { Registry } from './registry.ts'
 
 /** svc is the OAuth 2.1 and OpenID Connect server of its application (docs/clients.md). */
 export interface Clients {
+  settings: ClientSettings
   registry: Registry
+  authorization: Authorization
+  grants: Grants
+  requests: TokenRequests
+  /** Reads an ID token that svc has signed, expired or not. */
+  readIdTokenHint: ClientTokens['readIdTokenHint']
+  logoutSender: Dispatcher
+  /** Deletes codes, grants and logout tokens that are past their time, for cleanup; resolves to how many. */
+  deleteExpired(nowMs: number): Promise<number>
 }
 
 /** These are the settings of clients. */
@@ -40,18 +65,40 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   sign: Sign
   recordEvent: RecordEvent
   limits: Limits
+  sessions: Pick<Sessions, 'find'>
   clientGrants: GrantEndings
 }
 
 export const createClients = (deps: ClientsDeps): Clients => {
-  const { endGrants } = deps.clientGrants
+  const { db, clientGrants } = deps
+  const tokens = createClientTokens(deps)
+  const grants = createGrants(deps)
+  const shared = { ...deps, grants, tokens }
+  const trade = createCodeTrade(shared)
+  const logoutSender = createLogoutSender(shared)
+  const { forget, forgetAll } = grants.rows
+  clientGrants.watch({ forget: (ids) => ids.forEach(forget), forgetAll, wake: logoutSender.wake })
+  const registry = createRegistry({
+    ...deps,
+    async endGrants(transaction, clientId, caller) {
+      await deleteCodesOfClient(transaction, clientId)
+      await clientGrants.endGrants(transaction, { clientId }, 'client', caller)
+    },
+  })
   return {
-    registry: createRegistry({
-      ...deps,
-      async endGrants(transaction, clientId, caller) {
-        await deleteCodesOfClient(transaction, clientId)
-        await endGrants(transaction, { clientId }, 'client', caller)
-      },
-    }),
+    settings: deps,
+    registry,
+    authorization: createAuthorization({ ...deps, registry }),
+    grants,
+    requests: createTokenRequests({ ...shared, trade, refresh: createGrantRefresh(shared) }),
+    readIdTokenHint: tokens.readIdTokenHint,
+    logoutSender,
+    deleteExpired: async (nowMs) =>
+      (await inBatches((limit) => deleteCodesBefore(db, nowMs - USED_CODE_KEPT_MS, limit))) +
+      (await inBatches((limit) => deleteExpiredGrants(db, nowMs, limit))) +
+      (await logoutSender.deleteOld(nowMs)),
   }
 }
+
+/** A code that comes again within this time of its expiry still ends its grant. */
+const USED_CODE_KEPT_MS = 86_400_000

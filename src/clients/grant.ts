@@ -1,4 +1,6 @@
+import type { SessionWithUser } from '../sessions/session.ts'
 import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { RefreshToken } from '../sessions/tokens/refresh-token.ts'
 
 /** A grant is a session of a user with a client. Times are in milliseconds since 1970. */
 export interface Grant {
@@ -22,15 +24,24 @@ export interface Grant {
   amr: readonly AuthenticationMethod[]
 }
 
-/** Why a grant has ended, as its record says. */
-export type GrantEnd =
-  | 'disconnected'
-  | 'logout'
-  | 'revoked'
-  | 'client'
-  | 'security'
-  | 'limit'
-  | 'reused'
-  | 'code_reused'
-  | 'replaced'
-  | 'operator'
+/** The row with what tokens say about its user, and what ends it. */
+export interface GrantWithUser extends Grant, Pick<SessionWithUser, 'newestKeyId' | 'readAtMs'> {
+  user: Pick<SessionWithUser['user'], 'email' | 'emailVerified' | 'username' | 'roles' | 'disabled'> & {
+    updatedAtMs: number
+  }
+  isClientDisabled: boolean
+  /** It is undefined for a grant that lives by itself. */
+  sessionExpiresAtMs: number | undefined
+}
+
+export interface CachedGrant {
+  grant: GrantWithUser
+  /** It is the refresh token of this generation, if this process has made it. */
+  refreshToken: RefreshToken | undefined
+}
+
+export const YEAR_MS = 365 * 86_400_000
+
+/** Tells whether a grant hangs on the session of the browser that has given it, and ends with that. */
+export const hangsOnSession = (type: string, scopes: readonly string[]): boolean =>
+  type === 'browser' || (scopes.includes('openid') && !scopes.includes('offline_access'))

@@ -2,6 +2,9 @@ import { AppError } from '../lib/errors.ts'
 import { equalInConstantTime } from '../lib/secrets.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Client } from './client.ts'
+import { createDocuments, type Documents, type DocumentsDeps } from './documents.ts'
+import { isDocumentId } from './metadata-document.ts'
+import { isOnHosts } from './redirect-uri.ts'
 import { type Administration, type AdministrationDeps, createAdministration, hashOfSecret } from './administration.ts'
 import { cacheClients, findClients, findClientsNamed, type StoredClient } from './client-store.ts'
 
@@ -9,12 +12,13 @@ import { cacheClients, findClients, findClientsNamed, type StoredClient } from '
  * The registry has the clients that the operator made, that have registered themselves, or that have a document. A
  * caller is a key of the server API; without one, an operator acts on the command line.
  */
-export interface Registry extends Administration {
+export interface Registry extends Administration, Pick<Documents, 'isDocumentId'> {
   /** Finds a client by its id, unless it is disabled. It fetches nothing. */
   find(id: string): Promise<Client | undefined>
   /**
    * Finds a client for a user who is signed in, as `find` does; if its id is the URL of a metadata document, it is
-   * fetched where it is not fresh.
+   * fetched unless it is fresh. Throws `invalid_request` with a message for the client's developer if the document is
+   * not good, and `TooManyTries`.
    */
   findForAuthorize(id: string, userId: string): Promise<Client | undefined>
   /** Tells whether a secret of a confidential client is good. Throws `TooManyTries` after many that are not. */
@@ -27,23 +31,34 @@ export interface Registry extends Administration {
   list(most: number): Promise<Client[]>
 }
 
-interface RegistryDeps extends Omit<AdministrationDeps, 'rows'> {
+interface RegistryDeps extends Omit<AdministrationDeps & DocumentsDeps, 'rows'> {
   limits: Limits
 }
 
 export const createRegistry = (deps: RegistryDeps): Registry => {
-  const { db, clock, limits } = deps
+  const { db, clock, limits, hosts } = deps
   const rows = cacheClients(db)
+  const administration = createAdministration({ ...deps, rows })
+  const documents = createDocuments({ ...deps, rows })
 
   const find = async (id: string): Promise<Client | undefined> => {
     const client = (await rows.get(id))?.client
-    return client?.disabledAtMs === undefined ? client : undefined
+    if (!client || client.disabledAtMs !== undefined) return undefined
+    const allowed = withAllowedUris(client, hosts)
+    if (!allowed) await administration.change(id, { disabled: true })
+    return allowed
   }
 
   return {
-    ...createAdministration({ ...deps, rows }),
+    ...administration,
+    isDocumentId: documents.isDocumentId,
     find,
-    findForAuthorize: (id) => find(id),
+
+    async findForAuthorize(id, userId) {
+      await documents.refresh(id, userId)
+      return find(id)
+    },
+
     show: async (id) => (await rows.get(id))?.client,
 
     async checkSecret({ id }, secret, network) {
@@ -65,6 +80,15 @@ export const createRegistry = (deps: RegistryDeps): Registry => {
 
     list: (most) => findClients(db, most),
   }
+}
+
+/** A client that nobody has checked keeps what the settings allow now; it is undefined if nothing is left. */
+const withAllowedUris = (client: Client, hosts: readonly string[]): Client | undefined => {
+  if (client.kind === 'operator') return client
+  if (client.kind === 'document' && !isDocumentId(client.id, hosts)) return undefined
+  const redirectUris = client.redirectUris.filter((uri) => isOnHosts(uri, hosts))
+  const logoutUris = client.logoutUris.filter((uri) => isOnHosts(uri, hosts))
+  return redirectUris.length > 0 ? { ...client, redirectUris, logoutUris } : undefined
 }
 
 const isSecretOf = ({ secrets }: StoredClient, secret: string, nowMs: number): boolean => {

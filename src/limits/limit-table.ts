@@ -123,6 +123,9 @@ export const LIMITS = {
   /** Metadata documents of clients are fetched for a user who is signed in. */
   clientDocumentOfUser: { key: 'user', tries: 10, windowMs: HOUR_MS, counts: always, refusal: 'rate_limited' },
   clientDocument: { key: 'everybody', tries: 60, windowMs: MINUTE_MS, counts: always, refusal: 'rate_limited' },
+  /** Each request of a client that reaches a signed-in user counts. */
+  authorizationOfUser: { key: 'user', tries: 60, windowMs: MINUTE_MS, counts: always, refusal: 'rate_limited' },
+  consentOfUser: { key: 'user', tries: 20, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
   clientRegistration: { key: 'network', tries: 20, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
 
   // These count wrong codes of an app, and wrong recovery codes. A code counts before it is checked.

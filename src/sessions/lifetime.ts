@@ -83,8 +83,10 @@ export const rotateSession = <S extends Session>(
 ): S => ({ ...rotate(session, nowMs, lifetimes), ...trimmed(device), lastSeenAtMs: nowMs })
 
 /** Tells when the refresh token of an earlier generation was replaced; it returns undefined if that is long past. */
-export const replacedAt = (row: Pick<Rotating, 'generation' | 'replacedAtMs'>, generation: number): number | undefined =>
-  row.replacedAtMs.at(generation - row.generation)
+export const replacedAt = (
+  row: Pick<Rotating, 'generation' | 'replacedAtMs'>,
+  generation: number,
+): number | undefined => row.replacedAtMs.at(generation - row.generation)
 
 /**
  * Gives the time by which a row is judged, in milliseconds since 1970: that of the database's server as the row was

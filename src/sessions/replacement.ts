@@ -5,7 +5,10 @@ import type { SessionDeps } from './session-deps.ts'
 import { deleteReplacedSessions, findReplacedSession, replaceSession } from './replaced-store.ts'
 import type { UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 
-type ReplacementDeps = Pick<SessionDeps, 'cachedSessions' | 'clientGrants' | 'clock' | 'db' | 'lifetimes' | 'refreshTokens'>
+type ReplacementDeps = Pick<
+  SessionDeps,
+  'cachedSessions' | 'clientGrants' | 'clock' | 'db' | 'lifetimes' | 'refreshTokens'
+>
 
 export interface Replacement {
   /**

@@ -1,5 +1,6 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
+import type { SessionAuthentication } from './session.ts'
 
 /**
  * It is one value of `amr` (RFC 8176). `pwd` is a password, or a link that replaces one; `fed` is an external provider;
@@ -54,7 +55,7 @@ export interface SessionRules {
    * It must be called first in a transaction. It throws `unauthorized` when the session has ended; else it lasts until
    * the commit.
    */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<SessionAuthentication>
   /**
    * Requires the same, and throws `forbidden` unless the user has authenticated within the last ten minutes. If the
    * account has a second factor or a passkey, that must be with `mfa` or by a provider that is trusted with it.

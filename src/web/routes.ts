@@ -16,7 +16,16 @@ import type { Asset } from './site/assets.ts'
 import type { SiteFrame } from './site/frame.ts'
 import { createLoginRedirect } from './login/login-redirect.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
-import { at, loadedFirst, partsOf, reopenedForms, screen, type ScreenDeps, withoutSwitchedOff } from './rows.ts'
+import {
+  at,
+  loadedFirst,
+  partsOf,
+  preflights,
+  reopenedForms,
+  screen,
+  type ScreenDeps,
+  withoutSwitchedOff,
+} from './rows.ts'
 import { changePassword, createPasskeyEndpoints } from './account/well-known.ts'
 import { createGetSessionScript } from './site/session-script.ts'
 
@@ -67,6 +76,14 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
   const waysIn = screen(deps, async (given) => (await import('./links/ways-in.ts')).createWaysIn(given))
   const verifyEmail = screen(deps, async (given) => (await import('./links/verify-email.ts')).createVerifyEmail(given))
   const undoEmail = screen(deps, async (given) => (await import('./links/undo-email.ts')).createUndoEmail(given))
+  const authorize = screen(deps, async (given) => {
+    const [{ createAuthorize }, clients] = await Promise.all([import('./authorize/authorize.ts'), deps.loadClients()])
+    return createAuthorize({ ...given, clients })
+  })
+  const consent = screen(deps, async (given) => {
+    const [{ createConsent }, clients] = await Promise.all([import('./authorize/consent.ts'), deps.loadClients()])
+    return createConsent({ ...given, clients })
+  })
   const welcome = screen(deps, async (given) => (await import('./welcome/welcome.ts')).createWelcome(given))
   const passkeyLogin = partsOf(
     screen(deps, async (given) => (await import('./passkeys/passkey-login.ts')).createPasskeyLogin(given)),
@@ -88,6 +105,19 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     const [{ createListAudit }] = await Promise.all([import('../api/v2/list-audit.ts'), import('../audit/reading.ts')])
     return createListAudit(deps)
   })
+  const clients = partsOf(async () => {
+    const [{ createTokenRoutes }, loaded] = await Promise.all([import('../api/oauth2/token.ts'), deps.loadClients()])
+    return createTokenRoutes(loaded)
+  })
+  const userInfo = loadedFirst(async () =>
+    (await import('../api/oauth2/userinfo.ts')).createUserInfo(await deps.loadClients()),
+  )
+  const introspect = loadedFirst(async () =>
+    (await import('../api/oauth2/introspect.ts')).createIntrospect({ ...deps, ...(await deps.loadClients()) }),
+  )
+  const discovery = loadedFirst(async () =>
+    (await import('../api/oauth2/discovery.ts')).createDiscovery(await deps.loadClients()),
+  )
   const openApi = (version: 'v1' | 'v2') =>
     loadedFirst(async () =>
       (await import('../api/openapi/openapi.ts')).createGetOpenApi({ ...deps, version, listRoutes: () => routes }),
@@ -136,6 +166,10 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'POST', path: '/auth/account/second-factor',   guard: 'session',       csrf: 'token', responseKind: 'html', module: secondFactor, limits: PASSWORD },
     { method: 'GET',  path: '/auth/account/first-factor',    guard: 'none',                         responseKind: 'html', holdsToken: true, module: firstFactor },
     { method: 'POST', path: '/auth/account/first-factor',    guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: firstFactor, event: 'second_factor_link_request' },
+    // The OAuth server. A `GET` gives a code.
+    { method: 'GET',  path: '/auth/oauth2/authorize',        guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: authorize },
+    { method: 'POST', path: '/auth/oauth2/authorize',        guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: authorize },
+    { method: 'POST', path: '/auth/oauth2/consent',          guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: consent, event: 'client_allow', limits: ['consentOfUser'] },
     // Ways back into an account
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', module: forgotPassword },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', module: forgotPassword, event: 'password_reset_request' },
@@ -162,10 +196,20 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     // JSON
     { method: 'GET',  path: '/auth/api/v1/user',             guard: 'access_token',                 responseKind: 'json', frequent: true, module: at(getUser) },
     { method: 'POST', path: '/auth/api/v1/sessions/refresh', guard: 'refresh_token', csrf: 'token', responseKind: 'json', module: at(createRefreshSession(deps)) },
-    { method: 'GET',  path: '/auth/.well-known/jwks.json',   guard: 'none',                         responseKind: 'json', frequent: true, module: at(createGetJwkSet(deps)) },
+    { method: 'GET',  path: '/auth/.well-known/jwks.json',   guard: 'none',                         responseKind: 'json', frequent: true, anyOrigin: deps.hasClients, module: at(createGetJwkSet(deps)) },
     { method: 'GET',  path: '/auth/health',                  guard: 'none',                         responseKind: 'json', frequent: true, module: at(getHealth) },
     { method: 'GET',  path: '/auth/ready',                   guard: 'none',                         responseKind: 'json', frequent: true, module: at(createGetReadiness(deps)) },
     { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', module: openApi('v1') },
+    // Clients of the OAuth server send these requests. The proxy sends the last two paths of the origin here.
+    { method: 'POST', path: '/auth/oauth2/token',            guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: clients('token') },
+    { method: 'POST', path: '/auth/oauth2/revoke',           guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: clients('revoke') },
+    { method: 'GET',  path: '/auth/oauth2/userinfo',         guard: 'none',                         responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: userInfo },
+    { method: 'POST', path: '/auth/oauth2/userinfo',         guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: userInfo },
+    { method: 'POST', path: '/auth/oauth2/introspect',       guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', frequent: true, module: introspect },
+    { method: 'GET',  path: '/auth/.well-known/openid-configuration',             guard: 'none',    responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: discovery },
+    { method: 'GET',  path: '/auth/.well-known/oauth-authorization-server',       guard: 'none',    responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: discovery },
+    { method: 'GET',  path: '/.well-known/oauth-authorization-server/auth',       guard: 'none',    responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: discovery },
+    { method: 'GET',  path: '/.well-known/openid-configuration/auth',             guard: 'none',    responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: discovery },
     // The script of the pages sends these requests.
     { method: 'POST', path: '/auth/passkeys/login/options',    guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', module: passkeyLogin('options') },
     { method: 'POST', path: '/auth/passkeys/login',            guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', module: passkeyLogin('submit') },
@@ -191,7 +235,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider, { reset: resetPassword, undo: undoEmail })),
     ...assets.map(assetRoute),
   ]
-  return withoutSwitchedOff([...routes, ...reopenedForms(routes)], deps)
+  return withoutSwitchedOff([...routes, ...reopenedForms(routes), ...preflights(routes)], deps)
 }
 
 /** Creates the rows of all routes; the frame makes their pages. */

@@ -1,5 +1,6 @@
 import type { ScreenServices } from './site/frame.ts'
-import { redirect } from '../http/response.ts'
+import { PREFLIGHT_HEADERS } from '../http/oauth-errors.ts'
+import { noContent, redirect } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
 import type { RouteDeps } from '../http/services.ts'
 import { ACCOUNT_PATH } from '../http/step-up.ts'
@@ -58,6 +59,14 @@ export const reopenedForms = (routes: readonly Route[]): Route[] => {
       ...(needs && { needs }),
       module: at({ show: () => redirect(guard === 'session' ? ACCOUNT_PATH : '/auth/login') }),
     }))
+}
+
+/** Answers the question of a browser before a request from another origin (Fetch standard, 3.2.2). */
+export const preflights = (routes: readonly Route[]): Route[] => {
+  const paths = new Set(routes.filter(({ anyOrigin }) => anyOrigin).map(({ path }) => path))
+  const module = at({ handle: () => ({ ...noContent, headers: PREFLIGHT_HEADERS }) })
+  const row = { method: 'OPTIONS', guard: 'none', responseKind: 'oauth', needs: 'clients', anyOrigin: true } as const
+  return [...paths].map((path) => ({ ...row, path, module }))
 }
 
 /** Leaves out the rows whose setting is off: these are 404, and are not 405 when their path has a page. */

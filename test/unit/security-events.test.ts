@@ -46,7 +46,8 @@ const applied = async (event: SecurityEvent, given: object = {}): Promise<{ call
   return { calls: calls.sort(), records }
 }
 
-const allEndedBy = async (event: SecurityEvent, given?: object): Promise<string[]> => (await applied(event, given)).calls
+const allEndedBy = async (event: SecurityEvent, given?: object): Promise<string[]> =>
+  (await applied(event, given)).calls
 
 const endedBy = async (event: SecurityEvent, given?: object): Promise<string[]> =>
   (await allEndedBy(event, given)).filter((call) => !call.startsWith('grants'))
@@ -87,7 +88,10 @@ describe('what events end', () => {
     test(`${event}: the grants of clients`, async () => {
       const expected = [...GRANTS_END, ...ALSO].includes(event) ? [`grants of ada but of none for ${event}`] : []
       const ofOwn = event === 'password_changed' ? ['grants of ada but of own for password_changed'] : expected
-      assert.deepEqual((await allEndedBy(event)).filter((call) => call.startsWith('grants')), ofOwn)
+      assert.deepEqual(
+        (await allEndedBy(event)).filter((call) => call.startsWith('grants')),
+        ofOwn,
+      )
     })
   }
 

@@ -39,6 +39,20 @@ if (times.length > 0) {
   }
 }
 
+// Lets a button wait after its page was shown or came back into view: a page that a stranger puts away at the right
+// moment must not leave the pointer above it.
+for (const button of document.querySelectorAll('button[data-waits]')) {
+  let timer
+  const wait = () => {
+    clearTimeout(timer)
+    button.disabled = true
+    if (!document.hidden) timer = setTimeout(() => (button.disabled = false), Number(button.dataset.waits))
+  }
+  wait()
+  document.addEventListener('visibilitychange', wait)
+  for (const event of ['focus', 'blur', 'pageshow']) addEventListener(event, wait)
+}
+
 // Shows that a pressed button is busy. It can be pressed again: the browser then drops what it sent first.
 const rest = () => {
   for (const button of document.querySelectorAll('.busy')) button.classList.remove('busy')

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { createSealedTokens, type OpenedToken } from '../lib/sealed-token.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import { type AuthenticatedSession, currentTimeMs, type Sessions } from '../sessions/sessions.ts'
+import type { Database } from '../storage/database.ts'
+import { compareClocks } from '../storage/server-clock.ts'
+import { spendToken } from '../storage/used-tokens.ts'
+import {
+  type AuthorizeFacts,
+  type AuthorizeOutcome,
+  type ConsentFacts,
+  type ConsentOutcome,
+  decideAuthorize,
+  decideConsent,
+} from './authorize-policy.ts'
+import {
+  type AuthorizeRequest,
+  isTooLong,
+  readRequest,
+  type RequestRefusal,
+  type SentRequest,
+} from './authorize-request.ts'
+import type { Client } from './client.ts'
+import { isClientEnabled, updateClientUse } from './client-store.ts'
+import type { ClientSettings } from './clients.ts'
+import { issueCode } from './codes.ts'
+import { isRemembered, remember } from './consent-store.ts'
+import { isRedirectUriOf, kindOfRedirect } from './redirect-uri.ts'
+import type { Registry } from './registry.ts'
+
+const REQUEST_LIFETIME_MS = 60 * 60_000
+const CONSENT_LIFETIME_MS = 10 * 60_000
+
+/** A request travels with the browser in this form, sealed. */
+export interface HeldRequest {
+  sent: SentRequest
+  /** A proof is for this request if it is not older; by the clock of the rows. */
+  beganAtMs: number
+  /** It may be sealed anew on its way, and still ends then, by the clock of processes. */
+  expiresAtMs: number
+}
+
+/** The form of the consent page brings this back. A user has seen it. */
+export interface ShownConsent {
+  /** A row with this id marks it as used. */
+  id: string
+  held: HeldRequest
+  userId: string
+  scopes: readonly string[]
+  resource: string | undefined
+}
+
+/** The browser may be sent back: the client is known, and the redirect URI is its own. */
+export interface Recipient {
+  client: Client
+  redirectUri: string
+  state: string | undefined
+}
+
+/** The request is good. */
+export interface GoodRequest extends Recipient {
+  request: AuthorizeRequest
+}
+
+/** This mistake is shown to the developer on a page: the browser must not be sent anywhere. */
+export type RecipientProblem =
+  | 'client_missing'
+  | 'client_unknown'
+  | 'redirect_missing'
+  | 'redirect_unknown'
+  | 'parameter_repeated'
+
+export type LookedAt =
+  | { problem: RecipientProblem }
+  | { recipient: Recipient; refusal: RequestRefusal }
+  | { good: GoodRequest }
+  /** The document of a client is fetched for a user alone. */
+  | { needsUser: true }
+
+/** A user who is signed in is asked, or has allowed it. */
+interface Asked {
+  good: GoodRequest
+  session: AuthenticatedSession
+}
+
+export interface Authorization {
+  readonly requestLifetimeMs: number
+  begin(sent: SentRequest): Promise<HeldRequest>
+  seal(held: HeldRequest, browserSecret: string): string
+  open(sealed: string | undefined, browserSecret: string | undefined): OpenedToken<HeldRequest> | undefined
+  /** Finds the client, and then its redirect URI, and only then what else is wrong with the request. */
+  look(held: HeldRequest, userId: string | undefined): Promise<LookedAt>
+  /** Says what happens to a good request; `canStepUp` tells whether any user can prove more than one factor. */
+  decide(
+    good: GoodRequest,
+    about: { session: AuthenticatedSession | undefined; beganAtMs: number; canStepUp: boolean },
+  ): Promise<AuthorizeOutcome>
+  sealConsent(asked: Asked & { held: HeldRequest }, browserSecret: string): string
+  openConsent(sealed: string | undefined, browserSecret: string | undefined): OpenedToken<ShownConsent> | undefined
+  /**
+   * Issues a code, in the transaction that holds the session, uses the consent up, and remembers it. It resolves to
+   * undefined if the consent was used before, or the client was disabled; it throws `unauthorized` if the session has
+   * ended.
+   */
+  issue(asked: Asked, consent?: ShownConsent): Promise<string | undefined>
+}
+
+interface AuthorizationDeps extends Pick<ClientSettings, 'resources' | 'scopes'>, Pick<SessionRules, 'requireSession'> {
+  db: Database
+  clock: Clock
+  rootSecret: RootSecret
+  registry: Pick<Registry, 'find' | 'findForAuthorize'>
+  sessions: Pick<Sessions, 'find'>
+}
+
+export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
+  const { db, clock, rootSecret, registry, requireSession } = deps
+  const shared = { rootSecret, clock }
+  const requests = createSealedTokens<HeldRequest>({
+    ...shared,
+    purpose: 'authorization request',
+    lifetimeMs: REQUEST_LIFETIME_MS,
+  })
+  const consents = createSealedTokens<ShownConsent>({ ...shared, purpose: 'consent', lifetimeMs: CONSENT_LIFETIME_MS })
+  const findFacts = createFacts(deps)
+
+  return {
+    requestLifetimeMs: REQUEST_LIFETIME_MS,
+    begin: async (sent) => ({
+      sent,
+      beganAtMs: (await compareClocks(db, clock)).nowMs,
+      expiresAtMs: clock.now() + REQUEST_LIFETIME_MS,
+    }),
+    seal: requests.seal,
+    open(sealed, browserSecret) {
+      const opened = requests.open(sealed, browserSecret)
+      const isExpired = opened?.problem === undefined && (opened?.content.expiresAtMs ?? 0) <= clock.now()
+      return opened && isExpired ? { ...opened, problem: 'expired' } : opened
+    },
+
+    async look({ sent }, userId) {
+      const { client_id: id, redirect_uri: redirectUri, state } = sent.parameters
+      if (sent.repeated.includes('client_id') || sent.repeated.includes('redirect_uri'))
+        return { problem: 'parameter_repeated' }
+      if (id === undefined) return { problem: 'client_missing' }
+      const client = await (userId === undefined ? registry.find(id) : registry.findForAuthorize(id, userId))
+      if (!client && userId === undefined && mayHaveDocument(id) && !isTooLong(sent.parameters))
+        return { needsUser: true }
+      if (!client) return { problem: 'client_unknown' }
+      if (redirectUri === undefined) return { problem: 'redirect_missing' }
+      if (!isRedirectUriOf(client, redirectUri)) return { problem: 'redirect_unknown' }
+      // Nobody knows which of several states is the client's.
+      const recipient = { client, redirectUri, state: sent.repeated.includes('state') ? undefined : state }
+      const read = readRequest(sent, client, deps)
+      return 'refusal' in read ? { recipient, ...read } : { good: { ...recipient, ...read } }
+    },
+
+    decide: async (good, about) => decideAuthorize(await findFacts(good, about)),
+
+    sealConsent: ({ good, session, held }, browserSecret) =>
+      consents.seal(
+        {
+          id: randomUUID(),
+          held,
+          userId: session.userId,
+          scopes: good.request.scopes,
+          resource: good.request.resource,
+        },
+        browserSecret,
+      ),
+    openConsent: consents.open,
+
+    issue: ({ good, session: { sessionId, userId } }, consent) =>
+      db.inTransaction(async (transaction) => {
+        const { client, redirectUri, request } = good
+        const { scopes, resource, challenge, nonce } = request
+        const session = await requireSession(transaction, sessionId, userId)
+        const nowMs = currentTimeMs(session, clock)
+        const expiresAtMs = nowMs + 2 * CONSENT_LIFETIME_MS
+        if (consent && !(await spendToken(transaction, { id: `consent ${consent.id}`, expiresAtMs }))) return undefined
+        // The update comes first: two transactions that shared the row would wait for each other.
+        await updateClientUse(transaction, client.id, nowMs)
+        if (!(await isClientEnabled(transaction, client.id))) return undefined
+        if (consent && isMemorable(good)) {
+          const allowed = { userId, clientId: client.id, resource, scopes }
+          await remember(transaction, allowed, nowMs)
+        }
+        const { authenticatedAtMs, amr } = session
+        const about = { clientId: client.id, userId, sessionId, redirectUri, challenge, scopes, resource, nonce }
+        return issueCode(transaction, { ...about, authenticatedAtMs, amr }, nowMs)
+      }),
+  }
+}
+
+/** The registry decides. */
+const mayHaveDocument = (id: string): boolean => id.startsWith('https://')
+
+const kindOf = ({ kind, firstParty }: Client): ConsentFacts['client'] => {
+  if (kind !== 'operator') return 'stranger'
+  return firstParty ? 'first_party' : 'operator'
+}
+
+const redirectOf = ({ redirectUri }: Recipient): ConsentFacts['redirect'] =>
+  kindOfRedirect(redirectUri) === 'https' ? 'https' : 'program'
+
+/** All others are asked every time. */
+const isMemorable = (good: GoodRequest): boolean => kindOf(good.client) === 'operator' && redirectOf(good) === 'https'
+
+/** Finds the facts by which the table decides. */
+const createFacts = ({ db, clock, sessions }: Pick<AuthorizationDeps, 'db' | 'clock' | 'sessions'>) => {
+  /** A provider that does not say when its user logged in has proved them when the session began. */
+  const findProvedAtMs = async ({ authenticatedAtMs, sessionId }: AuthenticatedSession): Promise<number> =>
+    authenticatedAtMs ?? (await sessions.find(sessionId))?.createdAtMs ?? 0
+
+  const findConsent = async (
+    good: GoodRequest,
+    { userId }: AuthenticatedSession,
+    isProvedSince: boolean,
+  ): Promise<ConsentOutcome> => {
+    const { client, request } = good
+    const { prompt, scopes, resource } = request
+    const asksForAccount = prompt.has('select_account') && !isProvedSince
+    return decideConsent({
+      client: kindOf(client),
+      redirect: redirectOf(good),
+      remembered: isMemorable(good) && (await isRemembered(db, { userId, clientId: client.id, resource, scopes })),
+      asksFor: prompt.has('consent') ? 'consent' : asksForAccount ? 'account' : 'nothing',
+    })
+  }
+
+  return async (
+    good: GoodRequest,
+    { session, beganAtMs, canStepUp }: Parameters<Authorization['decide']>[1],
+  ): Promise<AuthorizeFacts> => {
+    const { prompt, maxAgeMs, wantsMfa } = good.request
+    const silent = prompt.has('none')
+    if (!session) return { user: 'none', silent, mfa: 'enough', proof: 'enough', consent: 'none' }
+    const provedAtMs = await findProvedAtMs(session)
+    const isProvedSince = provedAtMs >= beganAtMs
+    const isOld = maxAgeMs !== undefined && currentTimeMs(session, clock) - provedAtMs > maxAgeMs
+    const needsProof = (prompt.has('login') || isOld) && !isProvedSince
+    const isOfStranger = kindOf(good.client) === 'stranger' && !isProvedSince
+    return {
+      user: 'right',
+      silent,
+      mfa: !wantsMfa || session.amr.includes('mfa') ? 'enough' : canStepUp ? 'missing' : 'impossible',
+      proof: needsProof ? 'missing' : isOfStranger ? 'missing_for_stranger' : 'enough',
+      consent: await findConsent(good, session, isProvedSince),
+    }
+  }
+}
