@@ -10,7 +10,7 @@ import { type AuthorizationCode, CODE_LIFETIME_MS, CODE_PREFIX } from './authori
 import type { Client } from './client.ts'
 import { findCode, insertCode, lockCode, updateUsedCode } from './code-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
-import type { Grant } from './grant.ts'
+import type { CachedGrant } from './grant.ts'
 import type { Grants } from './grants.ts'
 import { oauthError } from './oauth-error.ts'
 import { findResource } from './resource.ts'
@@ -48,7 +48,7 @@ export interface SentCode {
 
 /** A good code has become this grant. */
 interface Traded {
-  grant: Grant
+  found: CachedGrant
   nonce: string | undefined
 }
 
@@ -88,9 +88,9 @@ export const createCodeTrade = ({ db, clock, resources, grants, clientGrants, re
     if (!session || !isUsable(session, clock)) return undefined
     const nowMs = currentTimeMs(session, clock)
     if (code.expiresAtMs <= nowMs) return undefined
-    const grant = await grants.create(transaction, { code, client, nowMs }, caller)
-    await updateUsedCode(transaction, id, { usedAtMs: nowMs, grantId: grant.id })
-    return { grant, nonce: code.nonce }
+    const made = await grants.create(transaction, { code, client, nowMs }, caller)
+    await updateUsedCode(transaction, id, { usedAtMs: nowMs, grantId: made.grant.id })
+    return { found: made, nonce: code.nonce }
   }
 
   return async (client: Client, sent: SentCode, caller: Caller): Promise<Traded> => {

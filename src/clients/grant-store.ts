@@ -1,4 +1,11 @@
-import { columnsOf, type Database, insertRow, type Queries, type TableRow } from '../storage/database.ts'
+import {
+  columnsOf,
+  type Database,
+  insertRow,
+  type Queries,
+  type TableRow,
+  type Transaction,
+} from '../storage/database.ts'
 import type { CachedGrant, Grant, GrantWithUser } from './grant.ts'
 
 type GrantRow = TableRow<'grants'>
@@ -61,13 +68,18 @@ const toGrantWithUser = (row: GrantWithUserRow): GrantWithUser => ({
   readAtMs: row.read_at ?? undefined,
 })
 
+const toCachedGrant = (row: GrantWithUserRow): CachedGrant => ({ grant: toGrantWithUser(row), refreshToken: undefined })
+
 /** The row that every request with a token of a client asks for. */
 export const cacheGrants = (db: Database) =>
-  db.cachedRow<GrantWithUserRow, CachedGrant>({
-    select: SELECT,
-    key: 'grants.id',
-    mapRow: (row) => ({ grant: toGrantWithUser(row), refreshToken: undefined }),
-  })
+  db.cachedRow<GrantWithUserRow, CachedGrant>({ select: SELECT, key: 'grants.id', mapRow: toCachedGrant })
+
+/** Finds a grant in the transaction that has inserted it. */
+export const findNewGrant = async (transaction: Transaction, id: string): Promise<CachedGrant> => {
+  const row = await transaction.get<GrantWithUserRow>(`${SELECT} WHERE grants.id = ?`, id)
+  if (!row) throw new Error('The grant that was inserted is not there.')
+  return toCachedGrant(row)
+}
 
 export const insertGrant = (db: Pick<Queries, 'run'>, grant: Grant): Promise<number> =>
   insertRow(db, 'grants', {

@@ -8,7 +8,7 @@ import type { CachedRow, Database, Transaction } from '../storage/database.ts'
 import type { AuthorizationCode } from './authorization-code.ts'
 import type { Client } from './client.ts'
 import type { GrantEndings } from './grant-endings.ts'
-import { cacheGrants, findGrantsAboveLimit, findGrantsOfUser, insertGrant } from './grant-store.ts'
+import { cacheGrants, findGrantsAboveLimit, findGrantsOfUser, findNewGrant, insertGrant } from './grant-store.ts'
 import { type CachedGrant, type Grant, type GrantWithUser, hangsOnSession, YEAR_MS } from './grant.ts'
 
 /** Nobody has as many programs. A program that asks for a grant before each of its requests gets no further. */
@@ -30,8 +30,11 @@ export interface Grants {
   list(userId: string): Promise<Grant[]>
   /** Ends a grant of a user, or all of a client; it resolves to how many there were. */
   endOfUser(userId: string, which: { id?: string; clientId?: string }, reason: string, caller?: Caller): Promise<number>
-  /** Makes the grant of a code, in the transaction that has locked the user and the session. */
-  create(transaction: Transaction, given: NewGrant, caller: Caller): Promise<Grant>
+  /**
+   * Makes the grant of a code, in the transaction that has locked the user and the session; it resolves to the grant as
+   * it is there. Whoever ends it afterwards takes nothing back from the client that has made it.
+   */
+  create(transaction: Transaction, given: NewGrant, caller: Caller): Promise<CachedGrant>
 }
 
 interface GrantsDeps {
@@ -79,7 +82,7 @@ export const createGrants = ({ db, clock, grantIdleMs, clientGrants, recordEvent
       const details = { grantId, clientId: client.id, clientName: client.name, scopes }
       await recordEvent(transaction, { type: 'grant.created', userId, sessionId: code.sessionId, details }, caller)
       await endAboveLimit(transaction, grant, client, caller)
-      return grant
+      return findNewGrant(transaction, grantId)
     },
   }
 }

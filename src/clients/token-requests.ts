@@ -103,11 +103,9 @@ export const createTokenRequests = (deps: TokenRequestsDeps): TokenRequests => {
 
   return {
     async trade(client, sent, caller) {
-      const { grant, nonce } = await deps.trade(client, sent, caller)
-      const found = await grants.find(grant.id)
-      if (!found) throw oauthError('invalid_grant', 'The access of the client has ended meanwhile.')
+      const { found, nonce } = await deps.trade(client, sent, caller)
       const response = await respond(found, scopesNow(client, found.grant))
-      if (!grant.scopes.includes('openid')) return response
+      if (!found.grant.scopes.includes('openid')) return response
       const nowMs = currentTimeMs(found.grant, clock)
       const about = { nonce, accessToken: response.access_token, nowMs }
       return { ...response, id_token: await tokens.issueId(found.grant, about) }
