@@ -110,15 +110,18 @@ const createMaking = ({ registry, accountLog }: ClientRoutesDeps) => ({
         scopes: given.scopes ?? undefined,
         backchannelLogoutUri: given.backchannel_logout_uri ?? undefined,
       }
-      return registry.create(
+      let clientId: string | undefined
+      const answer = await registry.create(
         fields,
         (transaction, { client, secret }) => {
-          accountLog.record(context, { event: 'client_create', clientId: client.id })
+          clientId = client.id
           const body = { ...clientToJson(client), ...(secret !== undefined && { secret }) }
           return keep(transaction, json(201, JSON.stringify(body)))
         },
         context,
       )
+      accountLog.record(context, { event: 'client_create', clientId })
+      return answer
     },
   },
 
@@ -135,21 +138,22 @@ const createMaking = ({ registry, accountLog }: ClientRoutesDeps) => ({
       },
     } satisfies Documentation,
 
-    handle(
+    async handle(
       context: RequestContext,
       _key: AuthenticatedKey,
       keep: Keep<ContentResponse>,
     ): Promise<Kept<ContentResponse>> {
       const { id = '' } = context.parameters
-      return registry.rotateSecret(
+      const answer = await registry.rotateSecret(
         id,
         (transaction, { secret, formerUntilMs }) => {
-          accountLog.record(context, { event: 'client_secret_rotate', clientId: id })
           const body = { secret, former_secret_until: toTimestamp(formerUntilMs) }
           return keep(transaction, json(201, JSON.stringify(body)))
         },
         context,
       )
+      accountLog.record(context, { event: 'client_secret_rotate', clientId: id })
+      return answer
     },
   },
 })

@@ -44,7 +44,7 @@ export const createGrantRoutes = ({ grants, registry, users, accountLog }: Grant
     async handle(context: RequestContext): Promise<HttpResponse> {
       const { id: userId = '', grant = '' } = context.parameters
       await grants.endOfUser(userId, { id: grant }, 'revoked', context)
-      accountLog.record(context, { event: 'session_end', userId, endedSessionId: grant })
+      accountLog.record(context, { event: 'client_disconnect', userId, endedSessionId: grant })
       return noContent
     },
   },
