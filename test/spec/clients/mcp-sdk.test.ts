@@ -21,7 +21,7 @@ const endpoint = http.createServer((request, response) => {
   if (request.url?.startsWith('/.well-known/oauth-protected-resource') !== true)
     return void response.writeHead(401).end()
   const document = { resource, authorization_servers: [issuer], scopes_supported: ['notes:read'] }
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document))
+  response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(document))
 })
 endpoint.listen(0, '127.0.0.1')
 await once(endpoint, 'listening')

@@ -334,3 +334,15 @@ describe('revocation', () => {
     await assertEnded(service, native, replacing)
   })
 })
+
+test('a rotation of the root secret ends no grant: the next refresh gives a token of the new one', async (t) => {
+  const rotating = await startService({ env: CLIENT_SETTINGS, t })
+  const client = await madeClient(rotating)
+  const { tokens } = await newlyGranted(rotating, client)
+  const rotated = await rotating.cli(['secret', 'rotate'])
+  assert.equal(rotated.code, 0, rotated.stderr)
+  await rotating.restart()
+  const next = tokensIn(await refresh(rotating, client, tokens.refresh))
+  assert.notEqual(next.refresh, tokens.refresh)
+  assert.equal(tokensIn(await refresh(rotating, client, next.refresh)).refresh, next.refresh)
+})
