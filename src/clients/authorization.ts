@@ -24,7 +24,7 @@ import {
 } from './authorize-request.ts'
 import type { Client } from './client.ts'
 import { isClientEnabled, updateClientUse } from './client-store.ts'
-import type { ClientSettings } from './clients.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { issueCode } from './codes.ts'
 import { isRemembered, remember } from './consent-store.ts'
 import { isRedirectUriOf, kindOfRedirect } from './redirect-uri.ts'

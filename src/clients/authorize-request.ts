@@ -1,6 +1,6 @@
 import type { AuthorizeError } from './authorize-policy.ts'
 import type { Client } from './client.ts'
-import type { ClientSettings } from './clients.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { findResource } from './resource.ts'
 import { scopesFor, scopesIn } from './scope.ts'
 

@@ -12,6 +12,7 @@ import { type Database, inBatches } from '../storage/database.ts'
 import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
 import { type Authorization, createAuthorization } from './authorization.ts'
 import { deleteCodesBefore, deleteCodesOfUser } from './code-store.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { createCodeTrade } from './codes.ts'
 import { forgetConsents } from './consent-store.ts'
 import { deleteCodesOfClient } from './grant-ending-store.ts'
@@ -21,7 +22,6 @@ import { createGrants, type Grants } from './grants.ts'
 import { createLogoutSender } from './logout-sender.ts'
 import { createGrantRefresh } from './refresh.ts'
 import { createRegistry, type Registry } from './registry.ts'
-import type { ClientScope } from './scope.ts'
 import { createTokenRequests, type TokenRequests } from './token-requests.ts'
 import { type ClientTokens, createClientTokens } from './tokens.ts'
 
@@ -45,20 +45,6 @@ export interface Clients {
   logoutSender: Dispatcher
   /** Deletes codes, grants and logout tokens that are past their time, for cleanup; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
-}
-
-/** These are the settings of clients. */
-export interface ClientSettings {
-  baseUrl: string
-  /** It is the claim `iss` of tokens of clients: the base URL with `/auth`. */
-  issuer: string
-  resources: readonly string[]
-  scopes: readonly ClientScope[]
-  hosts: readonly string[]
-  registration: boolean
-  tokenMs: number
-  grantIdleMs: number
-  graceMs: number
 }
 
 export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'requireSession'> {

@@ -31,7 +31,12 @@ export const remember = async (db: Queries, consent: Consent, nowMs: number): Pr
   await db.run(
     `INSERT INTO consents (id, user_id, client_id, resource, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET scopes = excluded.scopes`,
-    ...[id, userId, clientId, resource, all, nowMs],
+    id,
+    userId,
+    clientId,
+    resource,
+    all,
+    nowMs,
   )
 }
 

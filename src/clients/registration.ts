@@ -8,7 +8,7 @@ import { type Database, inBatches } from '../storage/database.ts'
 import { type ClientMetadata, readClientMetadata } from './client-metadata.ts'
 import type { Client } from './client.ts'
 import { deleteUnusedBefore, deleteUnusedButNewest, insertClient } from './client-store.ts'
-import type { ClientSettings } from './clients.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { OWN_SCOPES } from './scope.ts'
 
 /** Clients that have registered themselves (RFC 7591). */

@@ -10,9 +10,10 @@ import {
   decideConsent,
 } from '../../src/clients/authorize-policy.ts'
 
+type Row = Record<ConsentFacts['asksFor'], ConsentOutcome>
+const always = (outcome: ConsentOutcome): Row => ({ nothing: outcome, account: outcome, consent: outcome })
+
 describe('who is asked for consent', () => {
-  type Row = Record<ConsentFacts['asksFor'], ConsentOutcome>
-  const always = (outcome: ConsentOutcome): Row => ({ nothing: outcome, account: outcome, consent: outcome })
   /** By client, redirect, and whether it is remembered. */
   const EXPECTED: [ConsentFacts['client'], ConsentFacts['redirect'], boolean[], Row][] = [
     ['stranger', 'https', [true, false], always('consent')],

@@ -1,14 +1,14 @@
 import { kindOfRedirect } from '../../clients/redirect-uri.ts'
 import type { Client, Clients } from '../../clients/clients.ts'
 import type { Services } from '../../http/services.ts'
-import { hostOf, placeOf, scopesInWords } from '../site/client-words.ts'
+import { hostOf, placeOfRedirect, scopesInWords } from '../site/client-words.ts'
 import type { ApplicationView } from './applications-section.ts'
 
 /** Names the host of a client: that of its metadata document, or else where it is sent. */
 const placeOfClient = ({ kind, id, redirectUris }: Client): string => {
   if (kind === 'document') return hostOf(id)
   const best = redirectUris.find((uri) => kindOfRedirect(uri) === 'https') ?? redirectUris[0]
-  return best === undefined ? id : placeOf(best)
+  return best === undefined ? id : placeOfRedirect(best)
 }
 
 /** Lists the clients that have access to the account of a user, the last used first. */

@@ -29,6 +29,13 @@ const DESCRIPTIONS: Partial<Record<AuthorizeOutcome, string>> = {
   unmet_authentication_requirements: 'This service accepts no second factor.',
 }
 
+/** Names the login page that comes back to a path, with the email that the client expects. */
+const loginPath = (path: string, hint: string | undefined): string => {
+  const email = hint === undefined ? undefined : readEmail(hint)?.shown
+  const login = withReturnTo('/auth/login', path)
+  return email === undefined ? login : `${login}&email=${encodeURIComponent(email)}`
+}
+
 /** This is a request at one step of its way. */
 export interface Step {
   held: HeldRequest
@@ -56,12 +63,6 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
   /** Seals a request, which goes on at this path. */
   const pathOf = (context: RequestContext, held: HeldRequest): string =>
     pathOfRequest(authorization.seal(held, secretOf(context)))
-
-  const loginPath = (path: string, hint: string | undefined): string => {
-    const email = hint === undefined ? undefined : readEmail(hint)?.shown
-    const login = withReturnTo('/auth/login', path)
-    return email === undefined ? login : `${login}&email=${encodeURIComponent(email)}`
-  }
 
   const decide = (good: GoodRequest, { session, held: { beganAtMs } }: Step): Promise<AuthorizeOutcome> =>
     authorization.decide(good, { session, beganAtMs, canStepUp: secondFactors.acceptsCodes || passkeys.isOn })
