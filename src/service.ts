@@ -127,6 +127,10 @@ export const createService = async ({
     mail: core.mail.load,
   })
 
+  const stopClients = async (): Promise<void> => {
+    if (config.clients) await (await core.loadClients()).logoutSender.stop(STOP_PATIENCE_MS)
+  }
+
   return {
     async start() {
       await metrics?.start()
@@ -152,7 +156,7 @@ export const createService = async ({
         shutdown.close(STOP_PATIENCE_MS),
         core.webhooks.stop(STOP_PATIENCE_MS),
         core.mail.stop(MAIL_PATIENCE_MS),
-        config.clients ? core.loadClients().then(({ logoutSender }) => logoutSender.stop(STOP_PATIENCE_MS)) : undefined,
+        stopClients(),
         cleanup.stop(),
         core.audit.flush(),
         resealing,

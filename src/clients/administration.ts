@@ -161,13 +161,11 @@ const withChanges = (client: Client, { disabled, ...changes }: ClientChanges, de
 
 /** A key of the server API may be stolen with the application: it sets nothing that svc trusts, or calls by itself. */
 const refuseForKeys = (wanted: Pick<ClientFields, 'firstParty' | 'backchannelLogoutUri'>, client?: Client): void => {
-  if (wanted.firstParty || client?.firstParty) throw forbidden('first_party', 'A first-party client')
-  if (wanted.backchannelLogoutUri !== client?.backchannelLogoutUri) {
-    throw forbidden('backchannel_logout_uri', 'A back-channel logout URI')
-  }
+  if (wanted.firstParty || client?.firstParty) throw commandOnly('first_party')
+  if (wanted.backchannelLogoutUri !== client?.backchannelLogoutUri) throw commandOnly('backchannel_logout_uri')
 }
 
-const forbidden = (field: string, what: string): AppError =>
-  new AppError('forbidden', `${what} is for the command line alone (svc clients): no API key sets or changes it.`, {
-    field,
-  })
+const commandOnly = (field: string): AppError => {
+  const message = `The field "${field}" is for the command line alone (svc clients): no API key makes, changes or deletes a client by it.`
+  return new AppError('forbidden', message, { field, reason: 'command_only' })
+}

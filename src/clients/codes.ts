@@ -84,9 +84,9 @@ export const createCodeTrade = ({ db, clock, resources, grants, clientGrants, re
     // The user is locked first, as everywhere. Whoever ends the session waits for it, and ends the grant too.
     await lockSession(transaction, sessionId, userId)
     const code = await lockCode(transaction, id)
-    if (!code) return undefined
-    if (code.usedAtMs !== undefined) return void (await endReused(transaction, code, caller))
-    const session = code.sessionId === undefined ? undefined : await findSession(transaction, code.sessionId)
+    if (code?.usedAtMs !== undefined) await endReused(transaction, code, caller)
+    if (code?.usedAtMs !== undefined || code?.sessionId === undefined) return undefined
+    const session = await findSession(transaction, code.sessionId)
     if (!session || !isUsable(session, clock)) return undefined
     const nowMs = currentTimeMs(session, clock)
     if (code.expiresAtMs <= nowMs) return undefined

@@ -150,10 +150,12 @@ export const findGrantsAboveLimit = async (
   db: Queries,
   { userId, clientId, newId, nowMs, limit }: AboveLimit,
 ): Promise<string[]> => {
+  const ofClient = clientId === undefined ? '' : ' AND client_id = ?'
+  const values = [userId, nowMs, newId, clientId, limit - 1].filter((value) => value !== undefined)
   const rows = await db.all<{ id: string }>(
-    `SELECT id FROM grants WHERE user_id = ? AND expires_at > ? AND id <> ?${clientId === undefined ? '' : ' AND client_id = ?'}
+    `SELECT id FROM grants WHERE user_id = ? AND expires_at > ? AND id <> ?${ofClient}
      ORDER BY last_used_at DESC, id DESC LIMIT ${MOST_AT_ONCE} OFFSET ?`,
-    ...[userId, nowMs, newId, ...(clientId === undefined ? [] : [clientId]), limit - 1],
+    ...values,
   )
   return rows.map(({ id }) => id)
 }

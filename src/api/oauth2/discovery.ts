@@ -41,10 +41,10 @@ const metadataOf = ({ issuer, scopes, hosts, registration }: ClientSettings) => 
   }
 }
 
-const CLAIMS = [
-  ...['iss', 'sub', 'aud', 'sid', 'iat', 'exp', 'auth_time', 'amr', 'acr', 'nonce', 'at_hash'],
-  ...['preferred_username', 'updated_at', 'email', 'email_verified', 'roles'],
-]
+const CLAIMS = (
+  'iss sub aud sid iat exp auth_time amr acr nonce at_hash ' +
+  'preferred_username updated_at email email_verified roles'
+).split(' ')
 
 const CACHE_SECONDS = 60
 

@@ -153,7 +153,7 @@ describe('libraries of clients', () => {
     const code = answerToClient(
       await allowed(agent, authorizePath(web.id, { scope, nonce, state, code_challenge: challenge })),
     )
-    const callback = new URL(`https://app.example.net/callback?${code}`)
+    const callback = new URL(`https://app.example.net/callback?${code.toString()}`)
     const checks = { pkceCodeVerifier: verifier, expectedNonce: nonce, expectedState: state }
     const tokens = await oidc.authorizationCodeGrant(config, callback, checks)
     const sub = tokens.claims()?.sub ?? ''

@@ -130,7 +130,7 @@ describe('a code', () => {
       const { agent } = await signedUp(service)
       const code = await codeFor(agent, web.id, { resource: RESOURCE })
       assertOAuthError(await trade(service, web, code, changes), 400, error)
-      tokensIn(await trade(service, web, code, { redirect_uri: undefined, resource: `${RESOURCE}` }))
+      tokensIn(await trade(service, web, code, { redirect_uri: undefined, resource: RESOURCE }))
     })
   }
 
@@ -333,4 +333,16 @@ describe('revocation', () => {
     assert.equal((await send(service, 'revoke', { token: again.refresh, client_id: native.id })).status, 200)
     await assertEnded(service, native, replacing)
   })
+})
+
+test('a rotation of the root secret ends no grant: the next refresh gives a token of the new one', async (t) => {
+  const rotating = await startService({ env: CLIENT_SETTINGS, t })
+  const client = await madeClient(rotating)
+  const { tokens } = await newlyGranted(rotating, client)
+  const rotated = await rotating.cli(['secret', 'rotate'])
+  assert.equal(rotated.code, 0, rotated.stderr)
+  await rotating.restart()
+  const next = tokensIn(await refresh(rotating, client, tokens.refresh))
+  assert.notEqual(next.refresh, tokens.refresh)
+  assert.equal(tokensIn(await refresh(rotating, client, next.refresh)).refresh, next.refresh)
 })

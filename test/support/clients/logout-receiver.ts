@@ -17,9 +17,11 @@ export type LogoutReceiver = {
   received(count: number): Promise<string[]>
 }
 
+const accept = (response: ServerResponse): void => void response.writeHead(200).end()
+
 export const startLogoutReceiver = async (): Promise<LogoutReceiver> => {
   const tokens: string[] = []
-  let answer = (response: ServerResponse): void => void response.writeHead(200).end()
+  let answer = accept
   const server = http.createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => {
