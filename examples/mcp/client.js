@@ -31,23 +31,28 @@ const authProvider = {
   redirectToAuthorization: (address) => console.log(`Open ${address}`),
 }
 
+/** The code of svc, once the user has come back from there. */
+const receiveCode = async () => {
+  const [req, res] = await once(callback, 'request')
+  const answer = new URL(req.url, redirectUrl).searchParams
+  res.end('You can close this window.')
+  if (answer.get('state') !== kept.state) throw new Error('This answer is to another question.')
+  if (answer.get('iss') !== `${SVC_BASE_URL}/auth`) throw new Error('This answer is of another server.')
+  if (!answer.has('code')) throw new Error(answer.get('error') ?? 'There is no code.')
+  return answer.get('code')
+}
+
 const connect = async () => {
   const client = new Client({ name: 'notes-in-the-terminal', version: '1.0.0' })
   const transport = new StreamableHTTPClientTransport(new URL(`${SVC_BASE_URL}/mcp`), { authProvider })
   try {
     await client.connect(transport)
+    return client
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw error
-    const [req, res] = await once(callback, 'request')
-    const answer = new URL(req.url, redirectUrl).searchParams
-    res.end('You can close this window.')
-    if (answer.get('state') !== kept.state) throw new Error('This answer is to another question.')
-    if (answer.get('iss') !== `${SVC_BASE_URL}/auth`) throw new Error('This answer is of another server.')
-    if (!answer.has('code')) throw new Error(answer.get('error') ?? 'There is no code.')
-    await transport.finishAuth(answer.get('code'))
-    return connect()
   }
-  return client
+  await transport.finishAuth(await receiveCode())
+  return connect()
 }
 
 const client = await connect()

@@ -91,7 +91,10 @@ describe('examples of clients', { concurrency: false }, () => {
     assert.deepEqual(await once(child, 'close'), [0, null])
     const refused = await fetch(`${url}/mcp`, { method: 'POST', headers: { authorization: 'Bearer x' } })
     assert.equal(refused.status, 401)
-    assert.match(refused.headers.get('www-authenticate') ?? '', /oauth-protected-resource\/mcp", scope="notes:read notes:write"/)
+    assert.match(
+      refused.headers.get('www-authenticate') ?? '',
+      /oauth-protected-resource\/mcp", scope="notes:read notes:write"/,
+    )
   })
 
   test('examples/command-line: a user logs in once through the browser, and out', {
