@@ -127,6 +127,10 @@ export const createService = async ({
     mail: core.mail.load,
   })
 
+  const stopClients = async (): Promise<void> => {
+    if (config.clients) await (await core.loadClients()).logoutSender.stop(STOP_PATIENCE_MS)
+  }
+
   return {
     async start() {
       await metrics?.start()
@@ -137,7 +141,7 @@ export const createService = async ({
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
       await core.mail.start()
-      if (config.clients) (await core.loadClients()).logoutSender.start()
+      if (config.clients) await startClients(core)
       cleanup.start()
       return address
     },
@@ -152,7 +156,7 @@ export const createService = async ({
         shutdown.close(STOP_PATIENCE_MS),
         core.webhooks.stop(STOP_PATIENCE_MS),
         core.mail.stop(MAIL_PATIENCE_MS),
-        config.clients ? core.loadClients().then(({ logoutSender }) => logoutSender.stop(STOP_PATIENCE_MS)) : undefined,
+        stopClients(),
         cleanup.stop(),
         core.audit.flush(),
         resealing,
@@ -162,6 +166,12 @@ export const createService = async ({
       await db.close()
     },
   }
+}
+
+const startClients = async ({ loadClients }: Core): Promise<void> => {
+  const { logoutSender, registry } = await loadClients()
+  await registry.disableLeft()
+  logoutSender.start()
 }
 
 /** Seals the values under the previous root secret with that of today, while the service answers requests. */
@@ -185,6 +195,7 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     afterSignupUrl: config.afterSignupUrl,
     audiences: config.audiences,
     hasClients: config.clients,
+    clientsRegister: config.clientRegistration,
     signup: config.signup,
     usernames: config.usernames,
     loginWith: config.loginWith,

@@ -19,6 +19,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
   },
   'Clients of the OAuth server:': {
     clients: async () => (await import('./clients.ts')).clients,
+    grants: async () => (await import('./grants.ts')).grants,
   },
   'Keys:': {
     'api-keys': async () => (await import('./api-keys.ts')).apiKeys,

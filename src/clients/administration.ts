@@ -16,7 +16,7 @@ import {
   replaceSecret,
   updateClient,
 } from './client-store.ts'
-import type { ClientSettings } from './clients.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { hashOfCode } from './codes.ts'
 
 /** What is undefined stays as it is, and `null` takes a value away. A client keeps its type. */

@@ -24,11 +24,12 @@ import {
 } from './authorize-request.ts'
 import type { Client } from './client.ts'
 import { isClientEnabled, updateClientUse } from './client-store.ts'
-import type { ClientSettings } from './clients.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { issueCode } from './codes.ts'
 import { isRemembered, remember } from './consent-store.ts'
 import { isRedirectUriOf, kindOfRedirect } from './redirect-uri.ts'
 import type { Registry } from './registry.ts'
+import type { ClientTokens } from './tokens.ts'
 
 const REQUEST_LIFETIME_MS = 60 * 60_000
 const CONSENT_LIFETIME_MS = 10 * 60_000
@@ -61,6 +62,8 @@ export interface Recipient {
 
 /** The request is good. */
 export interface GoodRequest extends Recipient {
+  /** The client expects this user, by an ID token of its own. */
+  hintedUserId: string | undefined
   request: AuthorizeRequest
 }
 
@@ -113,6 +116,7 @@ interface AuthorizationDeps extends Pick<ClientSettings, 'resources' | 'scopes'>
   rootSecret: RootSecret
   registry: Pick<Registry, 'find' | 'findForAuthorize'>
   sessions: Pick<Sessions, 'find'>
+  readIdTokenHint: ClientTokens['readIdTokenHint']
 }
 
 export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
@@ -154,7 +158,11 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
       // Nobody knows which of several states is the client's.
       const recipient = { client, redirectUri, state: sent.repeated.includes('state') ? undefined : state }
       const read = readRequest(sent, client, deps)
-      return 'refusal' in read ? { recipient, ...read } : { good: { ...recipient, ...read } }
+      if ('refusal' in read) return { recipient, ...read }
+      const { idTokenHint } = read.request
+      const hint = idTokenHint === undefined ? undefined : await deps.readIdTokenHint(idTokenHint)
+      if (idTokenHint !== undefined && hint?.clientId !== client.id) return { recipient, refusal: BAD_HINT }
+      return { good: { ...recipient, ...read, hintedUserId: hint?.userId } }
     },
 
     decide: async (good, about) => decideAuthorize(await findFacts(good, about)),
@@ -192,6 +200,11 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
         return issueCode(transaction, { ...about, authenticatedAtMs, amr }, nowMs)
       }),
   }
+}
+
+const BAD_HINT: RequestRefusal = {
+  error: 'invalid_request',
+  description: 'id_token_hint is no ID token that this client has got here.',
 }
 
 /** The registry decides. */
@@ -243,7 +256,7 @@ const createFacts = ({ db, clock, sessions }: Pick<AuthorizationDeps, 'db' | 'cl
     const needsProof = (prompt.has('login') || isOld) && !isProvedSince
     const isOfStranger = kindOf(good.client) === 'stranger' && !isProvedSince
     return {
-      user: 'right',
+      user: good.hintedUserId === undefined || good.hintedUserId === session.userId ? 'right' : 'other',
       silent,
       mfa: !wantsMfa || session.amr.includes('mfa') ? 'enough' : canStepUp ? 'missing' : 'impossible',
       proof: needsProof ? 'missing' : isOfStranger ? 'missing_for_stranger' : 'enough',

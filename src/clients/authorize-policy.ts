@@ -66,6 +66,7 @@ const POLICY: readonly (readonly [when: Partial<AuthorizeFacts>, outcome: Author
   [{ mfa: 'impossible' }, 'unmet_authentication_requirements'],
   [{ silent: true, proof: 'missing' }, 'login_required'],
   [{ silent: true, mfa: 'missing' }, 'interaction_required'],
+  [{ silent: true, proof: 'missing_for_stranger' }, 'consent_required'],
   [{ silent: true, consent: 'consent' }, 'consent_required'],
   [{ silent: true, consent: 'continue' }, 'consent_required'],
   [{ mfa: 'missing' }, 'confirm_mfa'],

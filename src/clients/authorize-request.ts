@@ -1,6 +1,6 @@
 import type { AuthorizeError } from './authorize-policy.ts'
 import type { Client } from './client.ts'
-import type { ClientSettings } from './clients.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { findResource } from './resource.ts'
 import { scopesFor, scopesIn } from './scope.ts'
 
@@ -71,7 +71,7 @@ const MAX_LENGTH = 2048
 
 /** Tells whether the parameters are longer than a sealed request may hold, in UTF-8. */
 export const isTooLong = (parameters: Parameters): boolean =>
-  Buffer.byteLength(new URLSearchParams(parameters).toString()) > MAX_LENGTH
+  Object.entries(parameters).reduce((sum, [name, value]) => sum + Buffer.byteLength(name + value), 0) > MAX_LENGTH
 
 type RequestSettings = Pick<ClientSettings, 'resources' | 'scopes'>
 
@@ -195,5 +195,5 @@ export const readRequest = (
 /** Makes the address that the browser goes back to (RFC 6749 section 4.1.2; `iss` is of RFC 9207). */
 export const redirectWith = (redirectUri: string, answer: Readonly<Record<string, string | undefined>>): string => {
   const given = Object.entries(answer).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${new URLSearchParams(given)}`
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${new URLSearchParams(given).toString()}`
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Client } from './client.ts'
-import type { ClientSettings } from './clients.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { findUriProblem } from './redirect-uri.ts'
 import { findResource } from './resource.ts'
 import { OWN_SCOPES } from './scope.ts'

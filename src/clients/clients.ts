@@ -1,5 +1,6 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -10,8 +11,10 @@ import type { Sign } from '../sessions/tokens/signer.ts'
 import { type Database, inBatches } from '../storage/database.ts'
 import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
 import { type Authorization, createAuthorization } from './authorization.ts'
-import { deleteCodesBefore } from './code-store.ts'
+import { deleteCodesBefore, deleteCodesOfUser } from './code-store.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { createCodeTrade } from './codes.ts'
+import { forgetConsents } from './consent-store.ts'
 import { deleteCodesOfClient } from './grant-ending-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
 import { deleteExpiredGrants } from './grant-store.ts'
@@ -19,11 +22,11 @@ import { createGrants, type Grants } from './grants.ts'
 import { createLogoutSender } from './logout-sender.ts'
 import { createGrantRefresh } from './refresh.ts'
 import { createRegistry, type Registry } from './registry.ts'
-import type { ClientScope } from './scope.ts'
 import { createTokenRequests, type TokenRequests } from './token-requests.ts'
 import { type ClientTokens, createClientTokens } from './tokens.ts'
 
 export type { Client } from './client.ts'
+export type { Grant } from './grant.ts'
 export type { ClientFields } from './client-rules.ts'
 export type { ClientChanges, MadeClient } from './administration.ts'
 export type { Registry } from './registry.ts'
@@ -35,25 +38,13 @@ export interface Clients {
   authorization: Authorization
   grants: Grants
   requests: TokenRequests
+  /** Ends what one client, or each, may do for a user: its grants, codes and consents. Resolves to how many grants. */
+  disconnect(userId: string, clientId: string | undefined, caller: Caller): Promise<number>
   /** Reads an ID token that svc has signed, expired or not. */
   readIdTokenHint: ClientTokens['readIdTokenHint']
   logoutSender: Dispatcher
   /** Deletes codes, grants and logout tokens that are past their time, for cleanup; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
-}
-
-/** These are the settings of clients. */
-export interface ClientSettings {
-  baseUrl: string
-  /** It is the claim `iss` of tokens of clients: the base URL with `/auth`. */
-  issuer: string
-  resources: readonly string[]
-  scopes: readonly ClientScope[]
-  hosts: readonly string[]
-  registration: boolean
-  tokenMs: number
-  grantIdleMs: number
-  graceMs: number
 }
 
 export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'requireSession'> {
@@ -88,12 +79,19 @@ export const createClients = (deps: ClientsDeps): Clients => {
   return {
     settings: deps,
     registry,
-    authorization: createAuthorization({ ...deps, registry }),
+    authorization: createAuthorization({ ...deps, registry, readIdTokenHint: tokens.readIdTokenHint }),
     grants,
     requests: createTokenRequests({ ...shared, trade, refresh: createGrantRefresh(shared) }),
+    disconnect: (userId, clientId, caller) =>
+      db.inTransaction(async (transaction) => {
+        await deleteCodesOfUser(transaction, userId, clientId)
+        await forgetConsents(transaction, userId, clientId)
+        return clientGrants.endGrants(transaction, { userId, clientId }, 'disconnected', caller)
+      }),
     readIdTokenHint: tokens.readIdTokenHint,
     logoutSender,
     deleteExpired: async (nowMs) =>
+      (await registry.deleteUnused(nowMs)) +
       (await inBatches((limit) => deleteCodesBefore(db, nowMs - USED_CODE_KEPT_MS, limit))) +
       (await inBatches((limit) => deleteExpiredGrants(db, nowMs, limit))) +
       (await logoutSender.deleteOld(nowMs)),

@@ -7,6 +7,7 @@ import { currentTimeMs, isUsable } from '../sessions/lifetime.ts'
 import { findSession, lockSession } from '../sessions/session-store.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { type AuthorizationCode, CODE_LIFETIME_MS, CODE_PREFIX } from './authorization-code.ts'
+import { updateClientUse } from './client-store.ts'
 import type { Client } from './client.ts'
 import { findCode, insertCode, lockCode, updateUsedCode } from './code-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
@@ -26,6 +27,7 @@ export const issueCode = async (
   const code = CODE_PREFIX + randomToken()
   const row = { ...about, expiresAtMs: nowMs + CODE_LIFETIME_MS, grantId: undefined, usedAtMs: undefined }
   await insertCode(transaction, hashOfCode(code), row)
+  await updateClientUse(transaction, about.clientId, nowMs)
   return code
 }
 
@@ -82,9 +84,9 @@ export const createCodeTrade = ({ db, clock, resources, grants, clientGrants, re
     // The user is locked first, as everywhere. Whoever ends the session waits for it, and ends the grant too.
     await lockSession(transaction, sessionId, userId)
     const code = await lockCode(transaction, id)
-    if (!code) return undefined
-    if (code.usedAtMs !== undefined) return void (await endReused(transaction, code, caller))
-    const session = code.sessionId === undefined ? undefined : await findSession(transaction, code.sessionId)
+    if (code?.usedAtMs !== undefined) await endReused(transaction, code, caller)
+    if (code?.usedAtMs !== undefined || code?.sessionId === undefined) return undefined
+    const session = await findSession(transaction, code.sessionId)
     if (!session || !isUsable(session, clock)) return undefined
     const nowMs = currentTimeMs(session, clock)
     if (code.expiresAtMs <= nowMs) return undefined

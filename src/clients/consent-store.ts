@@ -31,10 +31,21 @@ export const remember = async (db: Queries, consent: Consent, nowMs: number): Pr
   await db.run(
     `INSERT INTO consents (id, user_id, client_id, resource, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET scopes = excluded.scopes`,
-    ...[id, userId, clientId, resource, all, nowMs],
+    id,
+    userId,
+    clientId,
+    resource,
+    all,
+    nowMs,
   )
 }
 
-/** Forgets what a user has allowed a client, so that it has to ask again. */
-export const forgetConsents = (db: Pick<Queries, 'run'>, userId: string, clientId: string): Promise<number> =>
-  db.run('DELETE FROM consents WHERE user_id = ? AND client_id = ?', userId, clientId)
+/** Forgets what a user has allowed one client, or each, so that it has to ask again. */
+export const forgetConsents = (
+  db: Pick<Queries, 'run'>,
+  userId: string,
+  clientId: string | undefined,
+): Promise<number> =>
+  clientId === undefined
+    ? db.run('DELETE FROM consents WHERE user_id = ?', userId)
+    : db.run('DELETE FROM consents WHERE user_id = ? AND client_id = ?', userId, clientId)

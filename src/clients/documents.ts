@@ -8,7 +8,7 @@ import { type LimitedBy, type Limits, TooManyTries } from '../limits/limits.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
 import type { Client, DocumentTimes } from './client.ts'
 import { type cacheClients, insertClient, lockClient, updateClient, updateDocumentTimes } from './client-store.ts'
-import type { ClientSettings } from './clients.ts'
+import type { ClientSettings } from './client-settings.ts'
 import { fetchDocument, FetchProblem, type Lookup } from './document-fetch.ts'
 import { freshnessOf, isDocumentId, readDocument } from './metadata-document.ts'
 

@@ -150,22 +150,29 @@ export const findGrantsAboveLimit = async (
   db: Queries,
   { userId, clientId, newId, nowMs, limit }: AboveLimit,
 ): Promise<string[]> => {
+  const ofClient = clientId === undefined ? '' : ' AND client_id = ?'
+  const values = [userId, nowMs, newId, clientId, limit - 1].filter((value) => value !== undefined)
   const rows = await db.all<{ id: string }>(
-    `SELECT id FROM grants WHERE user_id = ? AND expires_at > ? AND id <> ?${clientId === undefined ? '' : ' AND client_id = ?'}
+    `SELECT id FROM grants WHERE user_id = ? AND expires_at > ? AND id <> ?${ofClient}
      ORDER BY last_used_at DESC, id DESC LIMIT ${MOST_AT_ONCE} OFFSET ?`,
-    ...[userId, nowMs, newId, ...(clientId === undefined ? [] : [clientId]), limit - 1],
+    ...values,
   )
   return rows.map(({ id }) => id)
 }
 
-/** Finds the live grants of a user, the last used first. */
-export const findGrantsOfUser = async (db: Pick<Queries, 'all'>, userId: string, nowMs: number): Promise<Grant[]> => {
+/** Finds the live grants of a user or of a client, the last used first. */
+export const findLiveGrants = async (
+  db: Pick<Queries, 'all'>,
+  of: { userId: string } | { clientId: string },
+  nowMs: number,
+): Promise<Grant[]> => {
+  const [column, value] = 'userId' in of ? ['user_id', of.userId] : ['client_id', of.clientId]
   const rows = await db.all<GrantRow>(
     `SELECT ${COLUMNS} FROM grants LEFT JOIN sessions ON sessions.id = grants.session_id
-     WHERE grants.user_id = ? AND grants.expires_at > COALESCE(server_time(), ?)
+     WHERE grants.${column} = ? AND grants.expires_at > COALESCE(server_time(), ?)
      AND (grants.session_id IS NULL OR sessions.expires_at > COALESCE(server_time(), ?))
      ORDER BY last_used_at DESC, grants.id DESC`,
-    userId,
+    value,
     nowMs,
     nowMs,
   )

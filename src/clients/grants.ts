@@ -8,7 +8,7 @@ import type { CachedRow, Database, Transaction } from '../storage/database.ts'
 import type { AuthorizationCode } from './authorization-code.ts'
 import type { Client } from './client.ts'
 import type { GrantEndings } from './grant-endings.ts'
-import { cacheGrants, findGrantsAboveLimit, findGrantsOfUser, findNewGrant, insertGrant } from './grant-store.ts'
+import { cacheGrants, findGrantsAboveLimit, findLiveGrants, findNewGrant, insertGrant } from './grant-store.ts'
 import { type CachedGrant, type Grant, type GrantWithUser, hangsOnSession, YEAR_MS } from './grant.ts'
 
 /** Nobody has as many programs. A program that asks for a grant before each of its requests gets no further. */
@@ -28,6 +28,9 @@ export interface Grants {
   find(id: string): Promise<CachedGrant | undefined>
   /** Lists the live grants of a user, the last used first. */
   list(userId: string): Promise<Grant[]>
+  listOfClient(clientId: string): Promise<Grant[]>
+  /** Ends all grants of a client; it resolves to how many there were. */
+  endOfClient(clientId: string, reason: string): Promise<number>
   /** Ends a grant of a user, or all of a client; it resolves to how many there were. */
   endOfUser(userId: string, which: { id?: string; clientId?: string }, reason: string, caller?: Caller): Promise<number>
   /**
@@ -70,7 +73,9 @@ export const createGrants = ({ db, clock, grantIdleMs, clientGrants, recordEvent
       return again && isUsable(again.grant, clock) ? again : undefined
     },
 
-    list: (userId) => findGrantsOfUser(db, userId, clock.now()),
+    list: (userId) => findLiveGrants(db, { userId }, clock.now()),
+    listOfClient: (clientId) => findLiveGrants(db, { clientId }, clock.now()),
+    endOfClient: (clientId, reason) => db.inTransaction((transaction) => endGrants(transaction, { clientId }, reason)),
 
     endOfUser: (userId, which, reason, caller) =>
       db.inTransaction((transaction) => endGrants(transaction, { ...which, userId }, reason, caller)),

@@ -24,6 +24,9 @@ type RedirectKind = 'https' | 'loopback' | 'private-use'
 /** The part before the port, the port, and what follows it. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([0-9]{1,5}))?((?:[/?].*)?)$/
 
+/** No wildcard is one. */
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])$/
+
 const MAX_LENGTH = 1000
 
 /** These are the characters of RFC 3986 but `#`: a parser that treats `\` or a space in its own way finds none. */
@@ -40,8 +43,8 @@ export const findUriProblem = (uri: string, type: ClientType): string | undefine
   if (uri.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`
   if (uri.includes('#')) return 'must have no fragment (#)'
   if (!CHARACTERS.test(uri) || !URL.canParse(uri)) return expected
-  const { href, username, password, protocol } = new URL(uri)
-  const isOfServer = protocol === 'https:' || LOOPBACK.test(uri)
+  const { href, hostname, username, password, protocol } = new URL(uri)
+  const isOfServer = (protocol === 'https:' && HOST.test(hostname)) || LOOPBACK.test(uri)
   if (!isOfServer && (type !== 'native' || !isPrivateUseScheme(protocol.slice(0, -1)))) return expected
   if (username !== '' || password !== '' || /^[^:]+:\/\/[^/?]*@/.test(uri)) return 'must have no user and no password'
   // Every parser reads such a text in the same way: no case, no dots, no default port, no other form of an address.

@@ -1,18 +1,18 @@
 import { AppError } from '../lib/errors.ts'
 import { equalInConstantTime } from '../lib/secrets.ts'
-import type { Limits } from '../limits/limits.ts'
 import type { Client } from './client.ts'
 import { createDocuments, type Documents, type DocumentsDeps } from './documents.ts'
 import { isDocumentId } from './metadata-document.ts'
 import { isOnHosts } from './redirect-uri.ts'
+import { createRegistration, type Registration, type RegistrationDeps } from './registration.ts'
 import { type Administration, type AdministrationDeps, createAdministration, hashOfSecret } from './administration.ts'
-import { cacheClients, findClients, findClientsNamed, type StoredClient } from './client-store.ts'
+import { cacheClients, findClients, findClientsNamed, findUncheckedClients, type StoredClient } from './client-store.ts'
 
 /**
  * The registry has the clients that the operator made, that have registered themselves, or that have a document. A
  * caller is a key of the server API; without one, an operator acts on the command line.
  */
-export interface Registry extends Administration, Pick<Documents, 'isDocumentId'> {
+export interface Registry extends Administration, Registration, Pick<Documents, 'isDocumentId'> {
   /** Finds a client by its id, unless it is disabled. It fetches nothing. */
   find(id: string): Promise<Client | undefined>
   /**
@@ -29,11 +29,11 @@ export interface Registry extends Administration, Pick<Documents, 'isDocumentId'
   requireNamed(nameOrId: string): Promise<Client>
   /** Lists clients, the newest first. */
   list(most: number): Promise<Client[]>
+  /** Disables the clients whose hosts have left the settings, whether anybody uses them or not. */
+  disableLeft(): Promise<void>
 }
 
-interface RegistryDeps extends Omit<AdministrationDeps & DocumentsDeps, 'rows'> {
-  limits: Limits
-}
+type RegistryDeps = Omit<AdministrationDeps & DocumentsDeps & RegistrationDeps, 'rows'>
 
 export const createRegistry = (deps: RegistryDeps): Registry => {
   const { db, clock, limits, hosts } = deps
@@ -51,6 +51,7 @@ export const createRegistry = (deps: RegistryDeps): Registry => {
 
   return {
     ...administration,
+    ...createRegistration(deps),
     isDocumentId: documents.isDocumentId,
     find,
 
@@ -79,6 +80,10 @@ export const createRegistry = (deps: RegistryDeps): Registry => {
     },
 
     list: (most) => findClients(db, most),
+
+    async disableLeft() {
+      for (const { id } of await findUncheckedClients(db)) await find(id)
+    },
   }
 }
 

@@ -55,14 +55,14 @@ const challengeOf = (name: string, { reason, message }: AppError, authorization 
 }
 
 /** Pages of any origin may read the answers: no cookie is looked at (Fetch standard, 3.2). */
-export const ANY_ORIGIN: readonly string[] = [
-  ...['access-control-allow-origin', '*'],
-  ...['access-control-expose-headers', 'WWW-Authenticate, Retry-After'],
-]
+export const ANY_ORIGIN: readonly string[] = Object.entries({
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'WWW-Authenticate, Retry-After',
+}).flat()
 
 /** Answers the question that a browser asks before such a request (Fetch standard, 3.2.2). */
-export const PREFLIGHT_HEADERS: readonly string[] = [
-  ...['access-control-allow-methods', 'GET, POST'],
-  ...['access-control-allow-headers', 'Authorization, Content-Type, MCP-Protocol-Version'],
-  ...['access-control-max-age', '86400'],
-]
+export const PREFLIGHT_HEADERS: readonly string[] = Object.entries({
+  'access-control-allow-methods': 'GET, POST',
+  'access-control-allow-headers': 'Authorization, Content-Type, MCP-Protocol-Version',
+  'access-control-max-age': '86400',
+}).flat()

@@ -23,7 +23,7 @@ export interface Documentation {
   /** The id becomes a function's name in generated clients. */
   operationId: string
   summary: string
-  tag: 'Users' | 'Audit' | 'Sessions' | 'Passkeys' | 'Keys' | 'Operation'
+  tag: 'Users' | 'Audit' | 'Sessions' | 'Clients' | 'Passkeys' | 'Keys' | 'Operation'
   /** Parameters in the path are described with the path. The server API accepts no other query parameter. */
   parameters?: {
     name: string
@@ -220,7 +220,7 @@ export type Route = {
   /** Pages of any origin may read its responses. */
   anyOrigin?: boolean
   /** The route does not exist if this setting is off. */
-  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys' | 'clients'
+  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys' | 'clients' | 'registration'
 } & (KeylessRow | KeyRow)
 
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>

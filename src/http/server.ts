@@ -175,7 +175,7 @@ const createCookieChecks = ({ cookieTable, cookiePrefix, rootSecret }: RouteDeps
   return { csrfTokens, readCookies: createCookieReader({ cookieTable, isConfirmed }) }
 }
 
-const takesJson = (route: KeylessRoute): boolean => 'takesJson' in route && route.takesJson === true
+const takesJson = (route: KeylessRoute): boolean => 'takesJson' in route && route.takesJson
 
 /** A body of another type is ignored elsewhere. */
 const TAKES_FORM: ReadonlySet<ResponseKind> = new Set(['html', 'oauth'])

@@ -70,6 +70,8 @@ export interface ServerDeps {
   loadDirectory: () => Promise<UserDirectory>
   /** This tells whether svc is the OAuth server of its application; if it is false, nothing of it is loaded. */
   hasClients: boolean
+  /** This tells whether clients may register themselves. */
+  clientsRegister: boolean
   loadClients: () => Promise<Clients>
   emailDomains: EmailDomains
   sessions: Sessions

@@ -138,8 +138,8 @@ export const createEnding = (deps: EndingDeps) => {
     endAny: (id: string, caller: Caller): Promise<void> =>
       db.inTransaction(async (transaction) => {
         const session = await findSession(transaction, id)
-        if (!session) return void (await endGrants(transaction, { id }, REVOKED, caller))
-        if (!(await remove(transaction, id, REVOKED, caller))) return
+        if (!session) await endGrants(transaction, { id }, REVOKED, caller)
+        if (!session || !(await remove(transaction, id, REVOKED, caller))) return
         const event = { type: 'session.ended', userId: session.userId, details: { endedSessionId: id } } as const
         await recordEvent(transaction, event, caller)
       }),

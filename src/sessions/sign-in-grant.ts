@@ -1,6 +1,5 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-import type { SessionAuthentication } from './session.ts'
 
 /**
  * It is one value of `amr` (RFC 8176). `pwd` is a password, or a link that replaces one; `fed` is an external provider;
@@ -39,6 +38,11 @@ export interface OwnSession {
   sessionId: string
 }
 
+/** A session that lasts until the commit: what was proved in it, and the time of the database's server, if there is one. */
+interface HeldSession extends Pick<SignInGrant, 'authenticatedAtMs' | 'amr'> {
+  readAtMs: number | undefined
+}
+
 /** Changes to an account call these in their transaction. */
 export interface SessionRules {
   /**
@@ -55,7 +59,7 @@ export interface SessionRules {
    * It must be called first in a transaction. It throws `unauthorized` when the session has ended; else it lasts until
    * the commit.
    */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<SessionAuthentication>
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<HeldSession>
   /**
    * Requires the same, and throws `forbidden` unless the user has authenticated within the last ten minutes. If the
    * account has a second factor or a passkey, that must be with `mfa` or by a provider that is trusted with it.

@@ -84,6 +84,12 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     const [{ createConsent }, clients] = await Promise.all([import('./authorize/consent.ts'), deps.loadClients()])
     return createConsent({ ...given, clients })
   })
+  const clientLogout = partsOf(
+    screen(deps, async (given) => {
+      const [logouts, clients] = await Promise.all([import('./authorize/client-logout.ts'), deps.loadClients()])
+      return logouts.createClientLogout({ ...given, clients })
+    }),
+  )
   const welcome = screen(deps, async (given) => (await import('./welcome/welcome.ts')).createWelcome(given))
   const passkeyLogin = partsOf(
     screen(deps, async (given) => (await import('./passkeys/passkey-login.ts')).createPasskeyLogin(given)),
@@ -109,6 +115,14 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     const [{ createTokenRoutes }, loaded] = await Promise.all([import('../api/oauth2/token.ts'), deps.loadClients()])
     return createTokenRoutes(loaded)
   })
+  const registry = partsOf(async () => {
+    const [{ createClientRoutes }, loaded] = await Promise.all([import('../api/v2/clients.ts'), deps.loadClients()])
+    return createClientRoutes({ ...deps, ...loaded })
+  })
+  const grants = partsOf(async () => {
+    const [{ createGrantRoutes }, loaded] = await Promise.all([import('../api/v2/grants.ts'), deps.loadClients()])
+    return createGrantRoutes({ ...deps, ...loaded })
+  })
   const userInfo = loadedFirst(async () =>
     (await import('../api/oauth2/userinfo.ts')).createUserInfo(await deps.loadClients()),
   )
@@ -117,6 +131,9 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
   )
   const discovery = loadedFirst(async () =>
     (await import('../api/oauth2/discovery.ts')).createDiscovery(await deps.loadClients()),
+  )
+  const register = loadedFirst(async () =>
+    (await import('../api/oauth2/register.ts')).createRegister(await deps.loadClients()),
   )
   const openApi = (version: 'v1' | 'v2') =>
     loadedFirst(async () =>
@@ -156,6 +173,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'GET',  path: '/auth/account/activity',        guard: 'session',                      responseKind: 'html', module: lists('activity'), returnAfterLogin: () => '/auth/account/activity' },
     { method: 'POST', path: '/auth/account/data',            guard: 'session',       csrf: 'token', responseKind: 'html', module: account('data'), event: 'account_export', limits: ['exportOfUser'] },
     { method: 'POST', path: '/auth/account/browsers',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('browsers'), event: 'trusted_browsers_forget' },
+    { method: 'POST', path: '/auth/account/applications',    guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'clients', module: account('applications'), event: 'client_disconnect' },
     { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', module: account('identities'), event: 'provider_disconnect' },
     { method: 'POST', path: '/auth/account/passkeys',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passkeys', module: account('passkeys') },
     { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', module: account('deletion'), event: 'account_delete', limits: PASSWORD },
@@ -170,6 +188,9 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'GET',  path: '/auth/oauth2/authorize',        guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: authorize },
     { method: 'POST', path: '/auth/oauth2/authorize',        guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: authorize },
     { method: 'POST', path: '/auth/oauth2/consent',          guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: consent, event: 'client_allow', limits: ['consentOfUser'] },
+    { method: 'GET',  path: '/auth/oauth2/logout',           guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
+    { method: 'POST', path: '/auth/oauth2/logout',           guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
+    { method: 'POST', path: '/auth/oauth2/logout/confirm',   guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: clientLogout('confirmed') },
     // Ways back into an account
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', module: forgotPassword },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', module: forgotPassword, event: 'password_reset_request' },
@@ -203,6 +224,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     // Clients of the OAuth server send these requests. The proxy sends the last two paths of the origin here.
     { method: 'POST', path: '/auth/oauth2/token',            guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: clients('token') },
     { method: 'POST', path: '/auth/oauth2/revoke',           guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: clients('revoke') },
+    { method: 'POST', path: '/auth/oauth2/register',         guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', takesJson: true, needs: 'registration', anyOrigin: true, module: register },
     { method: 'GET',  path: '/auth/oauth2/userinfo',         guard: 'none',                         responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: userInfo },
     { method: 'POST', path: '/auth/oauth2/userinfo',         guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: userInfo },
     { method: 'POST', path: '/auth/oauth2/introspect',       guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', frequent: true, module: introspect },
@@ -229,6 +251,14 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'DELETE', path: '/auth/api/v2/users/{id}/sessions',       guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', module: sessions('endAll') },
     { method: 'GET',    path: '/auth/api/v2/sessions/{id}',             guard: 'api_key', scope: 'sessions:read',                      responseKind: 'json', module: sessions('find') },
     { method: 'DELETE', path: '/auth/api/v2/sessions/{id}',             guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', module: sessions('end') },
+    { method: 'GET',    path: '/auth/api/v2/users/{id}/grants',         guard: 'api_key', scope: 'sessions:read',                      responseKind: 'json', needs: 'clients', module: grants('list') },
+    { method: 'DELETE', path: '/auth/api/v2/users/{id}/grants/{grant}', guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', needs: 'clients', module: grants('end') },
+    { method: 'GET',    path: '/auth/api/v2/clients',                   guard: 'api_key', scope: 'clients:read',                       responseKind: 'json', needs: 'clients', module: registry('list') },
+    { method: 'POST',   path: '/auth/api/v2/clients',                   guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('create') },
+    { method: 'GET',    path: '/auth/api/v2/clients/{id}',              guard: 'api_key', scope: 'clients:read',                       responseKind: 'json', needs: 'clients', module: registry('find') },
+    { method: 'PATCH',  path: '/auth/api/v2/clients/{id}',              guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('change') },
+    { method: 'DELETE', path: '/auth/api/v2/clients/{id}',              guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('delete') },
+    { method: 'POST',   path: '/auth/api/v2/clients/{id}/secrets',      guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('rotateSecret') },
     { method: 'GET',    path: '/auth/api/v2/audit',                     guard: 'api_key', scope: 'audit:read',                         responseKind: 'json', module: audit },
     { method: 'GET',    path: '/auth/api/v2/openapi.json',              guard: 'none',                                              responseKind: 'json', module: openApi('v2') },
     // Each provider and each file of the pages has its own rows.

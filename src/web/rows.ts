@@ -63,10 +63,10 @@ export const reopenedForms = (routes: readonly Route[]): Route[] => {
 
 /** Answers the question of a browser before a request from another origin (Fetch standard, 3.2.2). */
 export const preflights = (routes: readonly Route[]): Route[] => {
-  const paths = new Set(routes.filter(({ anyOrigin }) => anyOrigin).map(({ path }) => path))
+  const open = new Map(routes.filter(({ anyOrigin }) => anyOrigin).map(({ path, needs = 'clients' }) => [path, needs]))
   const module = at({ handle: () => ({ ...noContent, headers: PREFLIGHT_HEADERS }) })
-  const row = { method: 'OPTIONS', guard: 'none', responseKind: 'oauth', needs: 'clients', anyOrigin: true } as const
-  return [...paths].map((path) => ({ ...row, path, module }))
+  const row = { method: 'OPTIONS', guard: 'none', responseKind: 'oauth', anyOrigin: true } as const
+  return [...open].map(([path, needs]) => ({ ...row, path, needs, module }))
 }
 
 /** Leaves out the rows whose setting is off: these are 404, and are not 405 when their path has a page. */
@@ -78,9 +78,17 @@ export const withoutSwitchedOff = (
     passwords,
     passkeys,
     hasClients,
-  }: Pick<RouteDeps, 'usernames' | 'names' | 'passwords' | 'passkeys' | 'hasClients'>,
+    clientsRegister,
+  }: Pick<RouteDeps, 'usernames' | 'names' | 'passwords' | 'passkeys' | 'hasClients' | 'clientsRegister'>,
 ): Route[] => {
-  const settings = { usernames, names: names !== 'off', passwords, passkeys: passkeys.isOn, clients: hasClients }
+  const settings = {
+    usernames,
+    names: names !== 'off',
+    passwords,
+    passkeys: passkeys.isOn,
+    clients: hasClients,
+    registration: hasClients && clientsRegister,
+  }
   const isOn = ({ needs }: Route): boolean => needs === undefined || settings[needs]
   const pages = new Set(routes.filter(isOn).map(({ path }) => path))
   return routes.flatMap((route) => {

@@ -16,6 +16,7 @@ import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
 import { findPasskeySection, findRecentActivity, findSecondFactorSection } from './sections.ts'
 import { DEVICES_PATH } from './list-pages.ts'
+import { findApplications } from './applications.ts'
 import { createOwnData } from './own-data.ts'
 import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
@@ -37,6 +38,8 @@ export const createAccount = (
       | 'clock'
       | 'emailDomains'
       | 'findCurrentSession'
+      | 'hasClients'
+      | 'loadClients'
       | 'log'
       | 'mail'
       | 'oauth'
@@ -76,6 +79,7 @@ export const createAccount = (
     signIn: await signInMethods.forAccountPage(session),
     secondFactor: await findSecondFactorSection(deps, context, session),
     passkeys: await findPasskeySection(deps, session),
+    applications: await findApplications(deps, session.userId, layout.appName),
     activity: await findRecentActivity(deps, session),
   })
 
@@ -198,6 +202,20 @@ export const createAccount = (
       return attempt({}, async (facts) => {
         facts.count = await deps.knownBrowsers.endTrust(session.userId, context)
         return done(context, session, 'trusted_browsers_forgotten')
+      })
+    }),
+
+    /** Disconnects one client, or all of them. */
+    applications: form((context, session, attempt) => {
+      const { userId } = session
+      const clientId = context.form.get('client_id')
+      const isAll = context.form.get('all') === '1'
+      if (!clientId && !isAll)
+        throw new AppError('invalid_request', 'Say which application: client_id, or all=1.', { field: 'client_id' })
+      return attempt({}, async (facts) => {
+        const clients = await deps.loadClients()
+        facts.count = await clients.disconnect(userId, isAll ? undefined : clientId, context)
+        return done(context, session, isAll ? 'clients' : 'client')
       })
     }),
 

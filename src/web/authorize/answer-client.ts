@@ -6,7 +6,7 @@ import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { t } from '../../languages/texts.ts'
 import { html } from '../../lib/html.ts'
 import type { Layout } from '../site/layout.ts'
-import { hostOf } from './client-words.ts'
+import { hostOf } from '../site/client-words.ts'
 
 /** The client gets a code, or an error whose description is for its developer. */
 export type ClientAnswer = { code: string } | { error: AuthorizeError; error_description: string }

@@ -12,7 +12,7 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import { holdBrowserSecret } from '../sign-in/asking-browser.ts'
 import type { ScreenServices } from '../site/frame.ts'
 import { type AnswerClient, createAnswerClient } from './answer-client.ts'
-import { scopesInWords } from './client-words.ts'
+import { scopesInWords } from '../site/client-words.ts'
 import { type ConsentView, createConsentPage } from './consent-page.ts'
 import { createProblemPage } from './problem-page.ts'
 
@@ -27,6 +27,13 @@ const DESCRIPTIONS: Partial<Record<AuthorizeOutcome, string>> = {
   consent_required: 'The user has to be asked.',
   interaction_required: 'The user has to confirm with more than one factor.',
   unmet_authentication_requirements: 'This service accepts no second factor.',
+}
+
+/** Names the login page that comes back to a path, with the email that the client expects. */
+const loginPath = (path: string, hint: string | undefined): string => {
+  const email = hint === undefined ? undefined : readEmail(hint)?.shown
+  const login = withReturnTo('/auth/login', path)
+  return email === undefined ? login : `${login}&email=${encodeURIComponent(email)}`
 }
 
 /** This is a request at one step of its way. */
@@ -56,12 +63,6 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
   /** Seals a request, which goes on at this path. */
   const pathOf = (context: RequestContext, held: HeldRequest): string =>
     pathOfRequest(authorization.seal(held, secretOf(context)))
-
-  const loginPath = (path: string, hint: string | undefined): string => {
-    const email = hint === undefined ? undefined : readEmail(hint)?.shown
-    const login = withReturnTo('/auth/login', path)
-    return email === undefined ? login : `${login}&email=${encodeURIComponent(email)}`
-  }
 
   const decide = (good: GoodRequest, { session, held: { beganAtMs } }: Step): Promise<AuthorizeOutcome> =>
     authorization.decide(good, { session, beganAtMs, canStepUp: secondFactors.acceptsCodes || passkeys.isOn })
@@ -190,7 +191,7 @@ export const createAuthorize = (deps: AuthorizeServices) => {
 export const redirectToGet = ({ form }: RequestContext, path: string): HttpResponse => {
   const query = new URLSearchParams()
   for (const name of new Set(form.names)) for (const value of form.all(name)) query.append(name, value)
-  const address = `${path}?${query}`
+  const address = `${path}?${query.toString()}`
   if (address.length <= MAX_ADDRESS_LENGTH) return redirect(address)
   throw new AppError('invalid_request', `The fields are longer than ${MAX_ADDRESS_LENGTH} characters.`)
 }

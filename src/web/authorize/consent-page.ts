@@ -4,7 +4,7 @@ import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
-import { hostOf, placeOf } from './client-words.ts'
+import { hostOf, placeOfRedirect } from '../site/client-words.ts'
 
 export interface ConsentView extends FormView {
   /** Only the first asks for everything; the other is one button for a client that the operator vouches for. */
@@ -23,7 +23,7 @@ export interface ConsentView extends FormView {
 
 /** The host is larger than the name, which anybody can choose. */
 const asker = ({ client, redirectUri }: ConsentView): HtmlFragment => {
-  const place = placeOf(redirectUri)
+  const place = placeOfRedirect(redirectUri)
   const own = client.kind === 'document' ? hostOf(client.id) : place
   return html`<div class="asker">
 <p class="host">${own}</p>
@@ -76,10 +76,7 @@ export const createConsentPage =
     const who = html`<p>${t.html('common.logged_in_as', { email: html`<b>${email}</b>` })}</p>
 ${notYou(view)}`
     return layout.panel({
-      title:
-        kind === 'consent'
-          ? t('authorize.title', { app: layout.appName })
-          : t('authorize.continue_title', { name: view.client.name }),
+      title: kind === 'consent' ? t('authorize.title', { app: layout.appName }) : t('authorize.continue_title'),
       problem,
       focusesProblem: true,
       body: html`${asker(view)}

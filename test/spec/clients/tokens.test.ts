@@ -130,7 +130,7 @@ describe('a code', () => {
       const { agent } = await signedUp(service)
       const code = await codeFor(agent, web.id, { resource: RESOURCE })
       assertOAuthError(await trade(service, web, code, changes), 400, error)
-      tokensIn(await trade(service, web, code, { redirect_uri: undefined, resource: `${RESOURCE}` }))
+      tokensIn(await trade(service, web, code, { redirect_uri: undefined, resource: RESOURCE }))
     })
   }
 

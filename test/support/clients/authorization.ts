@@ -47,7 +47,7 @@ export const authorizePath = (clientId: string, changes: Parameters = {}): strin
     ...changes,
   }
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return `/auth/oauth2/authorize?${new URLSearchParams(given)}`
+  return `/auth/oauth2/authorize?${new URLSearchParams(given).toString()}`
 }
 
 /** What the client is told: by a redirect, or by a page that goes on. */

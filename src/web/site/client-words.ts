@@ -6,7 +6,7 @@ import { t } from '../../languages/texts.ts'
 export const hostOf = (url: string): string => new URL(url).host
 
 /** Says where a redirect leads, as its user knows it. */
-export const placeOf = (redirectUri: string): string => {
+export const placeOfRedirect = (redirectUri: string): string => {
   const kind = kindOfRedirect(redirectUri)
   if (kind === 'https') return hostOf(redirectUri)
   return kind === 'loopback'

@@ -1,0 +1,38 @@
+import { kindOfRedirect } from '../../clients/redirect-uri.ts'
+import type { Client, Clients } from '../../clients/clients.ts'
+import type { Services } from '../../http/services.ts'
+import { hostOf, placeOfRedirect, scopesInWords } from '../site/client-words.ts'
+import type { ApplicationView } from './applications-section.ts'
+
+/** Names the host of a client: that of its metadata document, or else where it is sent. */
+const placeOfClient = ({ kind, id, redirectUris }: Client): string => {
+  if (kind === 'document') return hostOf(id)
+  const best = redirectUris.find((uri) => kindOfRedirect(uri) === 'https') ?? redirectUris[0]
+  return best === undefined ? id : placeOfRedirect(best)
+}
+
+/** Lists the clients that have access to the account of a user, the last used first. */
+export const findApplications = async (
+  { hasClients, loadClients }: Pick<Services, 'hasClients' | 'loadClients'>,
+  userId: string,
+  app: string,
+): Promise<ApplicationView[]> => {
+  if (!hasClients) return []
+  const { grants, registry, settings }: Clients = await loadClients()
+  const all = await grants.list(userId)
+  const ids = [...new Set(all.map(({ clientId }) => clientId))]
+  const found = await Promise.all(ids.map((id) => registry.show(id)))
+  return found.flatMap((client) => {
+    if (!client) return []
+    const own = all.filter(({ clientId }) => clientId === client.id)
+    const scopes = [...new Set(own.flatMap((grant) => grant.scopes))]
+    return {
+      clientId: client.id,
+      name: client.name,
+      place: placeOfClient(client),
+      scopes: scopesInWords(scopes, settings.scopes, app),
+      sinceMs: Math.min(...own.map(({ createdAtMs }) => createdAtMs)),
+      lastUsedMs: Math.max(...own.map(({ lastUsedAtMs }) => lastUsedAtMs)),
+    }
+  })
+}
