@@ -24,6 +24,8 @@ const examine = async (env: Record<string, string> = {}): Promise<Finding[]> => 
 }
 const codesOf = async (env?: Record<string, string>) => (await examine(env)).map(({ code }) => code)
 
+const document = (issuer: string) => JSON.stringify({ issuer, token_endpoint: `${issuer}/oauth2/token` })
+
 /** An application that answers the two addresses of the site itself. */
 const startApplication = async (status: number, body: string, headers: Record<string, string> = {}) => {
   const server = createServer((_, response) => void response.writeHead(status, headers).end(body)).listen(
@@ -56,7 +58,6 @@ describe('svc doctor, with clients', { concurrency: false }, () => {
     })
   }
 
-  const document = (issuer: string) => JSON.stringify({ issuer, token_endpoint: `${issuer}/oauth2/token` })
   const answers: [what: string, expected: boolean, answer: Parameters<typeof startApplication>][] = [
     ['a page', true, [200, '<!doctype html>']],
     ['a redirect', true, [302, '', { location: '/' }]],
