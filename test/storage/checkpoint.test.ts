@@ -63,7 +63,7 @@ describe('checkpoints', () => {
       const probe = await openProbe()
       for (let written = 0; written < 8000; written += 500) {
         await probe.write(500, atOnce)
-        // Its thread may be late on a busy machine, and commits go on meanwhile.
+        // Its thread may be late on a busy machine, and commits go on while it waits.
         await probe.checkpointed()
         assert.ok(probe.logBytes() < MAX_LOG_BYTES, `${probe.logBytes()} bytes`)
       }
