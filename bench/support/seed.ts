@@ -67,7 +67,7 @@ const AT_ONCE = 64
  */
 export const signInSeeded = async (port: number, folder: string, count: number): Promise<SignedInUser[]> => {
   const rootSecret = openSecretFile(join(folder, DATABASE))
-  const refreshTokens = createRefreshTokens(rootSecret)
+  const refreshTokens = createRefreshTokens({ rootSecret, purpose: 'refresh tokens' })
   const csrfTokens = createCsrfTokens(rootSecret)
   const users: SignedInUser[] = selectSessions(folder, count).map((session) => ({
     email: '',

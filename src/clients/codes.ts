@@ -58,11 +58,21 @@ const CODE = /^svc_ac_[\w-]{43}$/
 
 const NOT_GOOD = 'This code is not good: it is wrong, has expired, or was used before.'
 
+/** Throws `invalid_grant` or `invalid_target`, and then uses nothing up. */
+export type TradeCode = (client: Client, sent: SentCode, caller: Caller) => Promise<Traded>
+
 /**
  * Trades codes for grants. Whatever is wrong with a request is found before the code is touched; of right requests, two
  * at once included, one gets the grant, and each further one ends it (RFC 6749 section 4.1.2).
  */
-export const createCodeTrade = ({ db, clock, resources, grants, clientGrants, recordEvent }: CodeTradeDeps) => {
+export const createCodeTrade = ({
+  db,
+  clock,
+  resources,
+  grants,
+  clientGrants,
+  recordEvent,
+}: CodeTradeDeps): TradeCode => {
   const endReused = async (
     transaction: Transaction,
     { grantId, userId, clientId }: AuthorizationCode,
@@ -81,7 +91,7 @@ export const createCodeTrade = ({ db, clock, resources, grants, clientGrants, re
     { sessionId = '', userId }: AuthorizationCode,
     caller: Caller,
   ): Promise<Traded | undefined> => {
-    // The user is locked first, as everywhere. Whoever ends the session waits for it, and ends the grant too.
+    // The user is locked first, as everywhere. What ends the session waits for it, and ends the grant too.
     await lockSession(transaction, sessionId, userId)
     const code = await lockCode(transaction, id)
     if (code?.usedAtMs !== undefined) await endReused(transaction, code, caller)
@@ -95,7 +105,7 @@ export const createCodeTrade = ({ db, clock, resources, grants, clientGrants, re
     return { found: made, nonce: code.nonce }
   }
 
-  return async (client: Client, sent: SentCode, caller: Caller): Promise<Traded> => {
+  return async (client, sent, caller) => {
     const id = CODE.test(sent.code) ? hashOfCode(sent.code) : undefined
     const found = id === undefined ? undefined : await findCode(db, id)
     if (id === undefined || !found || found.clientId !== client.id) throw oauthError('invalid_grant', NOT_GOOD)

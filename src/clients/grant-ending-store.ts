@@ -4,7 +4,7 @@ import { insertRow, type Queries } from '../storage/database.ts'
 
 // What ends grants is loaded with every start, and needs no other file of clients but `grant-endings.ts`.
 
-interface EndedGrant {
+export interface EndedGrant {
   id: string
   user_id: string
   client_id: string

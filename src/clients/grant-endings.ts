@@ -6,6 +6,7 @@ import type { Transaction } from '../storage/database.ts'
 import {
   deleteGrants,
   deleteOldestGrants,
+  type EndedGrant,
   findEndingClients,
   insertLogoutToken,
   updateSessionOfGrants,
@@ -34,7 +35,7 @@ export const createGrantEndings = ({ clock, hasClients, recordEvent }: GrantEndi
   let watcher: GrantWatcher | undefined
 
   /** Tells everybody who must know: caches, clients that have a URI for it, and nobody else so far. */
-  const announce = async (transaction: Transaction, ended: Awaited<ReturnType<typeof deleteGrants>>) => {
+  const announce = async (transaction: Transaction, ended: readonly EndedGrant[]) => {
     const clients = await findEndingClients(
       transaction,
       ended.map((grant) => grant.client_id),

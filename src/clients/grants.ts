@@ -35,7 +35,7 @@ export interface Grants {
   endOfUser(userId: string, which: { id?: string; clientId?: string }, reason: string, caller?: Caller): Promise<number>
   /**
    * Makes the grant of a code, in the transaction that has locked the user and the session; it resolves to the grant as
-   * it is there. Whoever ends it afterwards takes nothing back from the client that has made it.
+   * it is there. Its end afterwards takes nothing back from the client that has made it.
    */
   create(transaction: Transaction, given: NewGrant, caller: Caller): Promise<CachedGrant>
 }

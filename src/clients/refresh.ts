@@ -42,10 +42,25 @@ interface Trade<Tokens> {
 
 const ENDED = 'This refresh token is not good: it is wrong, or the access of the client has ended.'
 
+/** Refresh tokens of clients are traded, or only looked at. */
+export interface GrantRefresh {
+  /** Finds the grant of a genuine token, good or replaced, unless it has ended. */
+  identify(text: string): Promise<Identified | undefined>
+  /** Tells whether an identified token would still be traded. */
+  isGood(identified: Identified): Promise<boolean>
+  /** Gives the refresh token of a grant as it is now. */
+  tokenOf(found: CachedGrant): string
+  /**
+   * Trades a token of a client for what `issue` makes. Throws `invalid_grant` for a token that is not good; one that
+   * comes again past its grace ends its grant, and so does the token of another client (RFC 9700 section 4.14.2).
+   */
+  refresh<Tokens>(text: string, trade: Trade<Tokens>, caller: Caller): Promise<Tokens>
+}
+
 /** Trades refresh tokens of clients, by the rules of sessions. */
-export const createGrantRefresh = (deps: GrantRefreshDeps) => {
+export const createGrantRefresh = (deps: GrantRefreshDeps): GrantRefresh => {
   const { db, clock, graceMs, grantIdleMs, grants, clientGrants, recordEvent } = deps
-  const refreshTokens = createRefreshTokens(deps.rootSecret, 'refresh tokens of clients')
+  const refreshTokens = createRefreshTokens({ ...deps, purpose: 'refresh tokens of clients' })
   const rotation = createRotation<GrantWithUser, CachedGrant>({
     db,
     clock,
@@ -56,7 +71,6 @@ export const createGrantRefresh = (deps: GrantRefreshDeps) => {
     updateUnanswered: updateUnansweredGrant,
   })
 
-  /** Finds the grant of a genuine token, good or replaced, unless it has ended. */
   const identify = async (text: string): Promise<Identified | undefined> => {
     if (!text.startsWith(REFRESH_TOKEN_PREFIX)) return undefined
     const token = readRefreshToken(text.slice(REFRESH_TOKEN_PREFIX.length))
@@ -84,7 +98,7 @@ export const createGrantRefresh = (deps: GrantRefreshDeps) => {
   }
 
   /**
-   * The token of a confidential client stays: whoever steals it needs the secret too. The grant is written all the same,
+   * The token of a confidential client stays: a thief needs the secret too. The grant is written all the same,
    * so that one that ends at the same moment gives nothing afterwards.
    */
   const keep = async <Tokens>(found: CachedGrant, issue: Issue<Tokens>): Promise<Tokens | undefined> => {
@@ -103,19 +117,12 @@ export const createGrantRefresh = (deps: GrantRefreshDeps) => {
   return {
     identify,
 
-    /** Tells whether an identified token would still be traded. */
     isGood: async ({ found: { grant }, generation }: Identified): Promise<boolean> =>
       rotation.ageOf(grant, generation) !== 'old' || (await rotation.settle(grant.id)),
 
-    /** Gives the refresh token of a grant as it is now. */
     tokenOf: ({ grant, refreshToken }: CachedGrant): string =>
       REFRESH_TOKEN_PREFIX + (refreshToken ?? refreshTokens.make(grant)).text,
 
-    /**
-     * Trades a token of a client for what `issue` makes. Throws
-     * `invalid_grant` for a token that is not good; one that comes again past its grace ends its grant, and so does the
-     * token of another client (RFC 9700 section 4.14.2).
-     */
     async refresh<Tokens>(text: string, { client, check, issue }: Trade<Tokens>, caller: Caller): Promise<Tokens> {
       // Another request may rotate the token between the look at it and the write: then it is looked at again.
       for (;;) {
@@ -143,5 +150,3 @@ export const createGrantRefresh = (deps: GrantRefreshDeps) => {
     },
   }
 }
-
-export type GrantRefresh = ReturnType<typeof createGrantRefresh>

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/time.ts'
 import { currentTimeMs } from '../sessions/lifetime.ts'
 import type { Client } from './client.ts'
 import type { ClientSettings } from './client-settings.ts'
-import { requireSameResource, type createCodeTrade, type SentCode } from './codes.ts'
+import { requireSameResource, type SentCode, type TradeCode } from './codes.ts'
 import type { GrantEndings } from './grant-endings.ts'
 import type { CachedGrant, GrantWithUser } from './grant.ts'
 import type { Grants } from './grants.ts'
@@ -50,7 +50,7 @@ interface TokenRequestsDeps extends Pick<ClientSettings, 'issuer' | 'resources' 
   clock: Clock
   grants: Grants
   tokens: ClientTokens
-  trade: ReturnType<typeof createCodeTrade>
+  trade: TradeCode
   refresh: GrantRefresh
   clientGrants: GrantEndings
 }

@@ -16,7 +16,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'invalid_client_metadata',
 ])
 
-/** Other errors have these names. Clients begin anew at anything but the first, which says that they should wait. */
+/** Other errors have these names. Clients ask the user again at anything but the first, which says that they should wait. */
 const NAMES_OF_CODES: Partial<Record<ErrorCode, string>> = {
   unavailable: 'temporarily_unavailable',
   rate_limited: 'temporarily_unavailable',

@@ -130,7 +130,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     (await import('../api/oauth2/introspect.ts')).createIntrospect({ ...deps, ...(await deps.loadClients()) }),
   )
   const discovery = loadedFirst(async () =>
-    (await import('../api/oauth2/discovery.ts')).createDiscovery(await deps.loadClients()),
+    (await import('../api/oauth2/discovery.ts')).createDiscoveryDocument(await deps.loadClients()),
   )
   const register = loadedFirst(async () =>
     (await import('../api/oauth2/register.ts')).createRegister(await deps.loadClients()),

@@ -12,9 +12,20 @@ import {
 import { freshDatabase } from './databases.ts'
 
 const client = (id: string, createdAtMs: number, kind: Client['kind'] = 'registered'): Client => ({
-  ...{ id, kind, type: 'native', name: id, redirectUris: ['http://localhost/'], logoutUris: [], createdAtMs },
-  ...{ backchannelLogoutUri: undefined, scopes: undefined, resources: [], firstParty: false, requireMfa: false },
-  ...{ usedAtMs: undefined, disabledAtMs: undefined },
+  id,
+  kind,
+  type: 'native',
+  name: id,
+  redirectUris: ['http://localhost/'],
+  logoutUris: [],
+  createdAtMs,
+  backchannelLogoutUri: undefined,
+  scopes: undefined,
+  resources: [],
+  firstParty: false,
+  requireMfa: false,
+  usedAtMs: undefined,
+  disabledAtMs: undefined,
 })
 
 /** Clients that nobody has used, the newest first, and others that are older than all of them. */

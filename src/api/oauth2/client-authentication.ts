@@ -14,12 +14,12 @@ interface Credentials {
 export type AuthenticateClient = (context: RequestContext) => Promise<Client>
 
 /** Gives the value of a parameter; an empty one counts as left out (RFC 6749 section 3.1). */
-export const parameter = ({ form }: Pick<RequestContext, 'form'>, name: string): string | undefined =>
+export const optionalParameter = ({ form }: Pick<RequestContext, 'form'>, name: string): string | undefined =>
   form.get(name) || undefined
 
 /** Gives the value of a parameter that must be there. */
 export const requireParameter = (context: Pick<RequestContext, 'form'>, name: string): string => {
-  const value = parameter(context, name)
+  const value = optionalParameter(context, name)
   if (value === undefined) throw oauthError('invalid_request', `The parameter ${name} is missing.`)
   return value
 }
@@ -53,8 +53,8 @@ export const readBasic = ({ headers }: Pick<RequestContext, 'headers'>): Credent
 
 const readCredentials = (context: RequestContext): Credentials => {
   const { authorization } = context.headers
-  const id = parameter(context, 'client_id')
-  const secret = parameter(context, 'client_secret')
+  const id = optionalParameter(context, 'client_id')
+  const secret = optionalParameter(context, 'client_secret')
   if (authorization === undefined) {
     if (id === undefined) throw oauthError('invalid_client', 'The parameter client_id is missing.')
     return { id, secret }

@@ -49,7 +49,7 @@ const CLAIMS = (
 const CACHE_SECONDS = 60
 
 /** Answers the four addresses of discovery; the document changes with a restart alone. */
-export const createDiscovery = ({ settings }: { settings: ClientSettings }) => {
+export const createDiscoveryDocument = ({ settings }: { settings: ClientSettings }) => {
   const response = { ...json(200, JSON.stringify(metadataOf(settings))), cacheSeconds: CACHE_SECONDS }
   return { handle: (): HttpResponse => response }
 }

@@ -3,7 +3,12 @@ import type { Clients } from '../../clients/clients.ts'
 import { oauthError } from '../../clients/oauth-error.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
-import { createAuthenticateClient, parameter, requireParameter, requireUnrepeated } from './client-authentication.ts'
+import {
+  createAuthenticateClient,
+  optionalParameter,
+  requireParameter,
+  requireUnrepeated,
+} from './client-authentication.ts'
 
 type Grant = (client: Client, context: RequestContext) => Promise<object>
 
@@ -18,8 +23,8 @@ export const createTokenRoutes = ({ registry, requests }: Pick<Clients, 'registr
         {
           code: requireParameter(context, 'code'),
           verifier: requireParameter(context, 'code_verifier'),
-          redirectUri: parameter(context, 'redirect_uri'),
-          resource: parameter(context, 'resource'),
+          redirectUri: optionalParameter(context, 'redirect_uri'),
+          resource: optionalParameter(context, 'resource'),
         },
         context,
       ),
@@ -29,8 +34,8 @@ export const createTokenRoutes = ({ registry, requests }: Pick<Clients, 'registr
         client,
         {
           refreshToken: requireParameter(context, 'refresh_token'),
-          scope: parameter(context, 'scope'),
-          resource: parameter(context, 'resource'),
+          scope: optionalParameter(context, 'scope'),
+          resource: optionalParameter(context, 'resource'),
         },
         context,
       ),

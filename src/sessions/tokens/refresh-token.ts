@@ -47,13 +47,19 @@ export interface RefreshTokens {
   isGenuine(session: TokenSource, token: UnverifiedRefreshToken, made?: RefreshToken): boolean
 }
 
+interface RefreshTokensDeps {
+  rootSecret: RootSecret
+  /** Sessions and grants of clients have keys of their own. */
+  purpose: string
+}
+
 /**
  * Refresh tokens are computed and not stored: each is an HMAC-SHA256 over session, generation and a salt of the
  * session's row, with a key from the root secret. A copy of the database therefore contains none, a leaked key alone
  * makes none, and of two requests that race for the same rotation, both get the same token. Those of clients have a key
  * of their own purpose.
  */
-export const createRefreshTokens = (rootSecret: RootSecret, purpose = 'refresh tokens'): RefreshTokens => ({
+export const createRefreshTokens = ({ rootSecret, purpose }: RefreshTokensDeps): RefreshTokens => ({
   make(session) {
     const { keys } = rootSecret
     const { id, generation } = session

@@ -27,7 +27,7 @@ const request = async (id: string, by = agent) => by.get(authorizePath(id, { red
 const requestByNew = async (id: string) => request(id, (await signedUp(service)).agent)
 
 describe('a metadata document', () => {
-  test('is fetched once somebody is signed in, and not before; then the client is one that nobody has checked', async () => {
+  test('is fetched once a user is signed in, and not before; then the client is one that nobody has checked', async () => {
     const id = host.publish('first', {
       client_name: 'First agent',
       redirect_uris: [LOOPBACK_URI, 'https://evil.example/cb', 'cursor://x/cb'],
@@ -252,15 +252,17 @@ describe('a client whose host leaves SVC_CLIENT_HOSTS', () => {
   })
 })
 
+const problemOf = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => assert.fail('it was fetched'),
+    (error: unknown) => (error instanceof FetchProblem ? error.message : assert.fail(String(error))),
+  )
+
+const lookupOf = (address: string) => async () => [{ address, family: 4 }]
+
 describe('the address of a document', () => {
   const url = host.urlOf('address')
   host.publish('address')
-  const problemOf = async (work: Promise<unknown>): Promise<string> =>
-    work.then(
-      () => assert.fail('it was fetched'),
-      (error: unknown) => (error instanceof FetchProblem ? error.message : assert.fail(String(error))),
-    )
-
   const NOT_PUBLIC = [
     '127.0.0.1',
     '10.0.0.1',
@@ -296,7 +298,7 @@ describe('the address of a document', () => {
   })
 
   test('may be loopback beside a service on loopback alone, and no private one then', async () => {
-    const lookup = async () => [{ address: '10.0.0.1', family: 4 }]
+    const lookup = lookupOf('10.0.0.1')
     assert.match(await problemOf(fetchDocument(url, { allowsLoopback: true, lookup })), /not public/)
   })
 
@@ -325,7 +327,7 @@ describe('the address of a document', () => {
   })
 
   test('needs a certificate for its name', async () => {
-    const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
+    const lookup = lookupOf('127.0.0.1')
     const other = url.replace('localhost', 'agent.example')
     await assert.rejects(fetchDocument(other, { allowsLoopback: true, lookup }), { isOfHost: true })
   })

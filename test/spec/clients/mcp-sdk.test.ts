@@ -18,8 +18,7 @@ const REDIRECT = 'http://127.0.0.1/callback'
 /** The MCP endpoint says which server its tokens come from (RFC 9728). */
 let issuer = ''
 const endpoint = http.createServer((request, response) => {
-  if (request.url?.startsWith('/.well-known/oauth-protected-resource') !== true)
-    return void response.writeHead(401).end()
+  const isKnown = request.url?.startsWith('/.well-known/oauth-protected-resource') === true
   const document = { resource, authorization_servers: [issuer], scopes_supported: ['notes:read'] }
   response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(document))
 })

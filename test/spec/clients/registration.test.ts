@@ -38,21 +38,25 @@ const listed = async () => runJsonCommandOf<{ id: string }[]>(service, ['clients
 describe('POST /auth/oauth2/register', () => {
   test('makes a public client, whatever was asked for, and says so', async () => {
     const { status, body, headers } = await register({
-      ...{
-        client_name: 'Agent',
-        redirect_uris: [URI, 'https://evil.example/cb', 'https://agent.example/cb', 'cursor://x/cb'],
-      },
-      ...{ token_endpoint_auth_method: 'client_secret_basic', application_type: 'web', grant_types: ['implicit'] },
-      ...{ scope: 'openid unknown:scope notes:read  roles', backchannel_logout_uri: 'https://agent.example/out' },
+      client_name: 'Agent',
+      redirect_uris: [URI, 'https://evil.example/cb', 'https://agent.example/cb', 'cursor://x/cb'],
+      token_endpoint_auth_method: 'client_secret_basic',
+      application_type: 'web',
+      grant_types: ['implicit'],
+      scope: 'openid unknown:scope notes:read  roles',
+      backchannel_logout_uri: 'https://agent.example/out',
     })
     assert.equal(status, 201)
     const { client_id: id, client_id_issued_at: issuedAt, ...rest } = body
     assert.match(String(id), /^[\w-]+$/)
     assert.ok(Math.abs(Number(issuedAt) * 1000 - clock.now()) < 60_000)
     assert.deepEqual(rest, {
-      ...{ client_name: 'Agent', redirect_uris: [URI, 'https://agent.example/cb', 'cursor://x/cb'] },
-      ...{ token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token'] },
-      ...{ response_types: ['code'], scope: 'openid notes:read' },
+      client_name: 'Agent',
+      redirect_uris: [URI, 'https://agent.example/cb', 'cursor://x/cb'],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      scope: 'openid notes:read',
     })
     assert.equal(headers.get('access-control-allow-origin'), '*')
     assert.equal(headers.get('access-control-allow-credentials'), null)

@@ -31,6 +31,14 @@ const create = async (more: object = {}) =>
   bodyOf(await api.call('POST', '/clients', { name: 'Made by key', redirect_uris: [URI], ...more }), 201)
 const shown = async (id: string) => bodyOf(await reader.call('GET', `/clients/${id}`))
 
+const assertForbidden = (answer: Answer, field: string) => {
+  assertJsonError(answer, 403, 'forbidden')
+  assert.equal(answer.json<{ error: { field: string } }>().error.field, field)
+}
+
+const send = (path: string, sent?: object) =>
+  api.call('POST', path, sent, { 'idempotency-key': `of ${path}`.replaceAll(' ', '-') })
+
 describe('the server API', () => {
   test('makes, shows, lists, changes and deletes a client, each recorded with the key', async () => {
     const { secret, ...made } = await create()
@@ -78,8 +86,6 @@ describe('the server API', () => {
 
   test('repeats the answer to a request that comes again, the secret included', async () => {
     const body = { name: 'Once', redirect_uris: [URI] }
-    const send = (path: string, sent?: object) =>
-      api.call('POST', path, sent, { 'idempotency-key': `of ${path}`.replaceAll(' ', '-') })
     const first = bodyOf(await send('/clients', body), 201)
     assert.deepEqual(bodyOf(await send('/clients', body), 201), first)
     const rotated = bodyOf(await send(`/clients/${first.id}/secrets`), 201)
@@ -110,10 +116,6 @@ describe('the server API', () => {
   }
 
   test('makes, changes and deletes no first-party client, and sets no back-channel URI: 403, which names the field', async () => {
-    const assertForbidden = (answer: Answer, field: string) => {
-      assertJsonError(answer, 403, 'forbidden')
-      assert.equal(answer.json<{ error: { field: string } }>().error.field, field)
-    }
     const body = { name: 'x', redirect_uris: [URI] }
     assertForbidden(await api.call('POST', '/clients', { ...body, first_party: true }), 'first_party')
     assertForbidden(

@@ -48,8 +48,11 @@ export const startDocumentHost = async (hostName = 'localhost'): Promise<Documen
     answer,
     publish(name, changes = {}, headers = {}) {
       const document = {
-        ...{ client_id: urlOf(name), client_name: 'Agent', redirect_uris: [LOOPBACK_URI] },
-        ...{ token_endpoint_auth_method: 'none', ...changes },
+        client_id: urlOf(name),
+        client_name: 'Agent',
+        redirect_uris: [LOOPBACK_URI],
+        token_endpoint_auth_method: 'none',
+        ...changes,
       }
       answer(name, (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(document))
