@@ -20,6 +20,7 @@ const LONG_FILES: Record<string, string> = {
   'src/core.ts': 'the composition root of the domain',
   'src/http/route.ts': 'the columns of the table of routes',
   'src/service.ts': 'the composition root of a serving process',
+  'src/web/account/account.ts': 'one factory: the forms of the account page',
   'src/storage/tables.ts': 'a table: the columns of the database',
   'src/web/routes.ts': 'a table: the routes on one page',
 }

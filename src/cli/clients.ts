@@ -1,68 +1,13 @@
-import type { Client, ClientChanges, MadeClient } from '../clients/clients.ts'
+import type { ClientChanges, Registry } from '../clients/clients.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
 import { type Call, command, group, LIST_LIMIT, option, type ValuesOf } from './command/command.ts'
 import type { Opened } from './command/with-core.ts'
-import { printJson, printNotice, printRecord } from './terminal/output.ts'
+import { CLIENT_COLUMNS, clientToJson, printClient, printMade } from './client-output.ts'
+import { printJson, printNotice } from './terminal/output.ts'
 import { confirm } from './terminal/prompt.ts'
-import type { Column } from './terminal/table.ts'
-import { timestampOrNull, toMinute } from './terminal/text.ts'
 
 const TYPES = ['web', 'native', 'browser'] as const
-
-const toJson = (client: Client) => ({
-  id: client.id,
-  name: client.name,
-  type: client.type,
-  kind: client.kind,
-  redirect_uris: client.redirectUris,
-  logout_uris: client.logoutUris,
-  backchannel_logout_uri: client.backchannelLogoutUri ?? null,
-  scopes: client.scopes ?? null,
-  resources: client.resources,
-  first_party: client.firstParty,
-  require_mfa: client.requireMfa,
-  disabled: client.disabledAtMs !== undefined,
-  created_at: toTimestamp(client.createdAtMs),
-  last_used_at: timestampOrNull(client.usedAtMs),
-})
-
-const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
-
-const stateOf = ({ disabledAtMs }: Client): 'on' | 'disabled' => (disabledAtMs === undefined ? 'on' : 'disabled')
-
-const printClient = (client: Client, secret?: string): Promise<void> =>
-  printRecord([
-    ['id', client.id],
-    ...(secret === undefined ? [] : [['secret', secret] as const]),
-    ['name', client.name],
-    ['type', client.type],
-    ['made by', MAKERS[client.kind]],
-    ['state', stateOf(client)],
-    ...client.redirectUris.map((uri) => ['redirect URI', uri] as const),
-    ...client.logoutUris.map((uri) => ['logout URI', uri] as const),
-    ...(client.backchannelLogoutUri ? [['back-channel logout', client.backchannelLogoutUri] as const] : []),
-    ['scopes', client.scopes?.join(' ') ?? 'all but roles'],
-    ['resources', client.resources.join(' ') || 'all'],
-    ['first-party', yesOrNo(client.firstParty)],
-    ['requires two steps', yesOrNo(client.requireMfa)],
-    ['created', toTimestamp(client.createdAtMs)],
-    ['last used', client.usedAtMs === undefined ? 'never' : toTimestamp(client.usedAtMs)],
-  ])
-
-const MAKERS: Record<Client['kind'], string> = {
-  operator: 'an operator',
-  registered: 'itself (registered)',
-  document: 'itself (metadata document)',
-}
-
-/** Prints a client, with a new secret: its only copy. */
-const printMade = async ({ json }: { json: boolean }, { client, secret }: MadeClient, more = {}): Promise<void> => {
-  if (json) return printJson({ ...toJson(client), ...(secret !== undefined && { secret }), ...more })
-  if (secret !== undefined)
-    printNotice('the secret is shown this once: put it where your application keeps its secrets')
-  return printClient(client, secret)
-}
 
 const SETTINGS = {
   redirectUris: option.texts('--redirect-uri <uri>', 'users may be sent back to it; can be repeated'),
@@ -83,8 +28,6 @@ const withRegistry = <Given, Result>(
     if (!opened.config.clients) printNotice('SVC_CLIENTS is off: no client can be used before it is on')
     return work((await opened.core.loadClients()).registry, opened)
   })
-
-type Registry = Awaited<ReturnType<Opened['core']['loadClients']>>['registry']
 
 const create = command({
   args: '<name>',
@@ -126,15 +69,6 @@ const warnOfSchemes = (uris: readonly string[]): void => {
   }
 }
 
-const COLUMNS: Column<Client>[] = [
-  { title: 'id', value: ({ id }) => id },
-  { title: 'name', value: ({ name }) => name, minWidth: 10 },
-  { title: 'type', value: ({ type, kind }) => (kind === 'operator' ? type : kind) },
-  { title: 'state', value: stateOf, tone: (client) => (client.disabledAtMs === undefined ? 'green' : 'yellow') },
-  { title: 'last used (UTC)', value: ({ usedAtMs }) => (usedAtMs === undefined ? 'never' : toMinute(usedAtMs)) },
-  { title: 'created (UTC)', value: ({ createdAtMs }) => toMinute(createdAtMs), optional: true },
-]
-
 const list = command({
   text: 'list clients, the newest first',
   examples: ['svc clients list', 'svc clients list --json'],
@@ -142,7 +76,11 @@ const list = command({
   run: (call) =>
     withRegistry(call, async (registry) => {
       const empty = 'there are no clients yet: svc clients create makes one'
-      await call.list([await registry.list(call.options.limit)], { columns: COLUMNS, toJson, empty })
+      await call.list([await registry.list(call.options.limit)], {
+        columns: CLIENT_COLUMNS,
+        toJson: clientToJson,
+        empty,
+      })
     }),
 })
 
@@ -153,7 +91,7 @@ const show = command({
   run: (call, nameOrId: string) =>
     withRegistry(call, async (registry) => {
       const client = await registry.requireNamed(nameOrId)
-      await (call.json ? printJson(toJson(client)) : printClient(client))
+      await (call.json ? printJson(clientToJson(client)) : printClient(client))
     }),
 })
 
@@ -183,7 +121,7 @@ const change = command({
       const client = await registry.change(id, changes)
       logEvent('client_change', { clientId: id })
       warnOfSchemes(changes.redirectUris ?? [])
-      await (call.json ? printJson(toJson(client)) : printClient(client))
+      await (call.json ? printJson(clientToJson(client)) : printClient(client))
     })
   },
 })
@@ -228,7 +166,7 @@ const disable = command({
       const { id } = await registry.requireNamed(nameOrId)
       const client = await registry.change(id, { disabled: true })
       logEvent('client_disable', { clientId: id })
-      await call.result(toJson(client), `Disabled the client ${client.name}, id ${id}: its grants have ended.`)
+      await call.result(clientToJson(client), `Disabled the client ${client.name}, id ${id}: its grants have ended.`)
     }),
 })
 
@@ -241,7 +179,7 @@ const enable = command({
       const { id } = await registry.requireNamed(nameOrId)
       const client = await registry.change(id, { disabled: false })
       logEvent('client_enable', { clientId: id })
-      await call.result(toJson(client), `Enabled the client ${client.name}, id ${id}.`)
+      await call.result(clientToJson(client), `Enabled the client ${client.name}, id ${id}.`)
     }),
 })
 
@@ -258,7 +196,7 @@ const remove = command({
       const client = await registry.delete(id)
       if (!client) throw new AppError('not_found', `there is no client ${JSON.stringify(nameOrId)} any more`)
       logEvent('client_delete', { clientId: id })
-      await call.result(toJson(client), `Deleted the client ${name}, id ${id}.`)
+      await call.result(clientToJson(client), `Deleted the client ${name}, id ${id}.`)
     }),
 })
 

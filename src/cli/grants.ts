@@ -1,7 +1,7 @@
-import type { Grant } from '../clients/clients.ts'
+import type { Clients, Grant } from '../clients/clients.ts'
 import { toTimestamp } from '../lib/time.ts'
 import { type Call, command, group, option } from './command/command.ts'
-import { requireUser } from './command/with-core.ts'
+import { type Opened, requireUser } from './command/with-core.ts'
 import type { Column } from './terminal/table.ts'
 import { countText, toMinute } from './terminal/text.ts'
 
@@ -53,13 +53,11 @@ const withGrants = <Result>(call: Call<Whose>, work: (about: About) => Promise<R
 }
 
 interface About {
-  grants: Awaited<ReturnType<Opened['core']['loadClients']>>['grants']
+  grants: Clients['grants']
   userId: string | undefined
   clientId: string | undefined
   logEvent: Opened['logEvent']
 }
-
-type Opened = Parameters<Parameters<Call<Whose>['withCore']>[0]>[0]
 
 const list = command({
   text: 'list the access that clients have to accounts, the last used first',

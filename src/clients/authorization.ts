@@ -7,27 +7,21 @@ import { type AuthenticatedSession, currentTimeMs, type Sessions } from '../sess
 import type { Database } from '../storage/database.ts'
 import { compareClocks } from '../storage/server-clock.ts'
 import { spendToken } from '../storage/used-tokens.ts'
+import { type AuthorizeOutcome, decideAuthorize } from './authorize-policy.ts'
+import { createFacts, type DecidedBy, isMemorable } from './authorize-facts.ts'
 import {
-  type AuthorizeFacts,
-  type AuthorizeOutcome,
-  type ConsentFacts,
-  type ConsentOutcome,
-  decideAuthorize,
-  decideConsent,
-} from './authorize-policy.ts'
-import {
-  type AuthorizeRequest,
+  type GoodRequest,
   isTooLong,
   readRequest,
+  type Recipient,
   type RequestRefusal,
   type SentRequest,
 } from './authorize-request.ts'
-import type { Client } from './client.ts'
 import { isClientEnabled, updateClientUse } from './client-store.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { issueCode } from './codes.ts'
-import { isRemembered, remember } from './consent-store.ts'
-import { isRedirectUriOf, kindOfRedirect } from './redirect-uri.ts'
+import { remember } from './consent-store.ts'
+import { isRedirectUriOf } from './redirect-uri.ts'
 import type { Registry } from './registry.ts'
 import type { ClientTokens } from './tokens.ts'
 
@@ -39,7 +33,7 @@ export interface HeldRequest {
   sent: SentRequest
   /** A proof is for this request if it is not older; by the clock of the rows. */
   beganAtMs: number
-  /** It may be sealed anew on its way, and still ends then, by the clock of processes. */
+  /** It may be sealed again on its way, and still ends then, by the clock of processes. */
   expiresAtMs: number
 }
 
@@ -51,20 +45,6 @@ export interface ShownConsent {
   userId: string
   scopes: readonly string[]
   resource: string | undefined
-}
-
-/** The browser may be sent back: the client is known, and the redirect URI is its own. */
-export interface Recipient {
-  client: Client
-  redirectUri: string
-  state: string | undefined
-}
-
-/** The request is good. */
-export interface GoodRequest extends Recipient {
-  /** The client expects this user, by an ID token of its own. */
-  hintedUserId: string | undefined
-  request: AuthorizeRequest
 }
 
 /** This mistake is shown to the developer on a page: the browser must not be sent anywhere. */
@@ -95,11 +75,8 @@ export interface Authorization {
   open(sealed: string | undefined, browserSecret: string | undefined): OpenedToken<HeldRequest> | undefined
   /** Finds the client, and then its redirect URI, and only then what else is wrong with the request. */
   look(held: HeldRequest, userId: string | undefined): Promise<LookedAt>
-  /** Says what happens to a good request; `canStepUp` tells whether any user can prove more than one factor. */
-  decide(
-    good: GoodRequest,
-    about: { session: AuthenticatedSession | undefined; beganAtMs: number; canStepUp: boolean },
-  ): Promise<AuthorizeOutcome>
+  /** Says what happens to a good request. */
+  decide(good: GoodRequest, about: DecidedBy): Promise<AuthorizeOutcome>
   sealConsent(asked: Asked & { held: HeldRequest }, browserSecret: string): string
   openConsent(sealed: string | undefined, browserSecret: string | undefined): OpenedToken<ShownConsent> | undefined
   /**
@@ -209,58 +186,3 @@ const BAD_HINT: RequestRefusal = {
 
 /** The registry decides. */
 const mayHaveDocument = (id: string): boolean => id.startsWith('https://')
-
-const kindOf = ({ kind, firstParty }: Client): ConsentFacts['client'] => {
-  if (kind !== 'operator') return 'stranger'
-  return firstParty ? 'first_party' : 'operator'
-}
-
-const redirectOf = ({ redirectUri }: Recipient): ConsentFacts['redirect'] =>
-  kindOfRedirect(redirectUri) === 'https' ? 'https' : 'program'
-
-/** All others are asked every time. */
-const isMemorable = (good: GoodRequest): boolean => kindOf(good.client) === 'operator' && redirectOf(good) === 'https'
-
-/** Finds the facts by which the table decides. */
-const createFacts = ({ db, clock, sessions }: Pick<AuthorizationDeps, 'db' | 'clock' | 'sessions'>) => {
-  /** A provider that does not say when its user logged in has proved them when the session began. */
-  const findProvedAtMs = async ({ authenticatedAtMs, sessionId }: AuthenticatedSession): Promise<number> =>
-    authenticatedAtMs ?? (await sessions.find(sessionId))?.createdAtMs ?? 0
-
-  const findConsent = async (
-    good: GoodRequest,
-    { userId }: AuthenticatedSession,
-    isProvedSince: boolean,
-  ): Promise<ConsentOutcome> => {
-    const { client, request } = good
-    const { prompt, scopes, resource } = request
-    const asksForAccount = prompt.has('select_account') && !isProvedSince
-    return decideConsent({
-      client: kindOf(client),
-      redirect: redirectOf(good),
-      remembered: isMemorable(good) && (await isRemembered(db, { userId, clientId: client.id, resource, scopes })),
-      asksFor: prompt.has('consent') ? 'consent' : asksForAccount ? 'account' : 'nothing',
-    })
-  }
-
-  return async (
-    good: GoodRequest,
-    { session, beganAtMs, canStepUp }: Parameters<Authorization['decide']>[1],
-  ): Promise<AuthorizeFacts> => {
-    const { prompt, maxAgeMs, wantsMfa } = good.request
-    const silent = prompt.has('none')
-    if (!session) return { user: 'none', silent, mfa: 'enough', proof: 'enough', consent: 'none' }
-    const provedAtMs = await findProvedAtMs(session)
-    const isProvedSince = provedAtMs >= beganAtMs
-    const isOld = maxAgeMs !== undefined && currentTimeMs(session, clock) - provedAtMs > maxAgeMs
-    const needsProof = (prompt.has('login') || isOld) && !isProvedSince
-    const isOfStranger = kindOf(good.client) === 'stranger' && !isProvedSince
-    return {
-      user: good.hintedUserId === undefined || good.hintedUserId === session.userId ? 'right' : 'other',
-      silent,
-      mfa: !wantsMfa || session.amr.includes('mfa') ? 'enough' : canStepUp ? 'missing' : 'impossible',
-      proof: needsProof ? 'missing' : isOfStranger ? 'missing_for_stranger' : 'enough',
-      consent: await findConsent(good, session, isProvedSince),
-    }
-  }
-}

@@ -41,7 +41,7 @@ export const decideConsent = (facts: ConsentFacts): ConsentOutcome =>
   CONSENT.find(([when]) => fits(facts, when))?.[1] ?? 'none'
 
 export interface AuthorizeFacts {
-  /** `other`: somebody else than the user of `id_token_hint` is signed in. */
+  /** `other`: another user than that of `id_token_hint` is signed in. */
   user: 'none' | 'other' | 'right'
   /** `prompt=none` shows nothing, ever. */
   silent: boolean

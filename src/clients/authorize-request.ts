@@ -51,6 +51,20 @@ export interface AuthorizeRequest {
   idTokenHint: string | undefined
 }
 
+/** The browser may be sent back: the client is known, and the redirect URI is its own. */
+export interface Recipient {
+  client: Client
+  redirectUri: string
+  state: string | undefined
+}
+
+/** The request is good. */
+export interface GoodRequest extends Recipient {
+  /** The client expects this user, by an ID token of its own. */
+  hintedUserId: string | undefined
+  request: AuthorizeRequest
+}
+
 /** A request that is refused goes back to the client with this. The description is for its developer. */
 export interface RequestRefusal {
   error: AuthorizeError

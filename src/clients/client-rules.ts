@@ -19,7 +19,7 @@ export type ClientFields = Pick<
   | 'requireMfa'
 >
 
-/** What each refusal names, as the server API spells it; an option of the command line has the same words. */
+/** What each clientRefusal names, as the server API spells it; an option of the command line has the same words. */
 type Field = 'name' | 'redirect_uris' | 'logout_uris' | 'backchannel_logout_uri' | 'scopes' | 'resources'
 
 export const MAX_NAME_LENGTH = 60
@@ -31,7 +31,7 @@ const HIDDEN = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200c\u200d]]/v
 export const MAX_URIS = 20
 const MAX_SCOPES = 100
 
-export const refusal = (field: Field | 'client_id', message: string): AppError =>
+export const clientRefusal = (field: Field | 'client_id', message: string): AppError =>
   new AppError('unprocessable', message, { field })
 
 /** Reads a name as it is stored, or returns undefined if it cannot be shown in a line as it is. */
@@ -45,14 +45,14 @@ const requireName = (entered: string): string => {
   const name = readClientName(entered)
   if (name !== undefined) return name
   const message = `The name of a client has 1 to ${MAX_NAME_LENGTH} characters, without control and direction characters.`
-  throw refusal('name', message)
+  throw clientRefusal('name', message)
 }
 
 const requireUris = (field: Field, uris: readonly string[], type: Client['type']): readonly string[] => {
-  if (uris.length > MAX_URIS) throw refusal(field, `A client has at most ${MAX_URIS} of them.`)
+  if (uris.length > MAX_URIS) throw clientRefusal(field, `A client has at most ${MAX_URIS} of them.`)
   for (const uri of uris) {
     const problem = findUriProblem(uri, type)
-    if (problem !== undefined) throw refusal(field, `${JSON.stringify(uri)} ${problem}.`)
+    if (problem !== undefined) throw clientRefusal(field, `${JSON.stringify(uri)} ${problem}.`)
   }
   return [...new Set(uris)]
 }
@@ -60,9 +60,9 @@ const requireUris = (field: Field, uris: readonly string[], type: Client['type']
 const requireBackchannelUri = (uri: string | undefined, type: Client['type']): string | undefined => {
   if (uri === undefined) return undefined
   const problem = findUriProblem(uri, 'web')
-  if (problem !== undefined) throw refusal('backchannel_logout_uri', `${JSON.stringify(uri)} ${problem}.`)
+  if (problem !== undefined) throw clientRefusal('backchannel_logout_uri', `${JSON.stringify(uri)} ${problem}.`)
   if (type !== 'web') {
-    throw refusal('backchannel_logout_uri', 'A client of type web alone can have one: it is a server.')
+    throw clientRefusal('backchannel_logout_uri', 'A client of type web alone can have one: it is a server.')
   }
   return uri
 }
@@ -72,7 +72,7 @@ const requireScopes = (scopes: readonly string[] | undefined, known: ClientSetti
   const wrong = scopes?.find((scope) => !all.includes(scope))
   if (wrong !== undefined) {
     const sent = JSON.stringify(wrong.slice(0, MAX_SCOPES))
-    throw refusal('scopes', `There is no scope ${sent}: there are ${all.join(', ')}.`)
+    throw clientRefusal('scopes', `There is no scope ${sent}: there are ${all.join(', ')}.`)
   }
   return scopes && [...new Set(scopes)]
 }
@@ -81,7 +81,8 @@ const requireResources = (resources: readonly string[], known: readonly string[]
   const there = known.length > 0 ? `SVC_CLIENT_RESOURCES has ${known.join(', ')}` : 'SVC_CLIENT_RESOURCES is not set'
   const found = resources.map((text) => {
     const resource = findResource(known, text)
-    if (resource === undefined) throw refusal('resources', `There is no resource ${JSON.stringify(text)}: ${there}.`)
+    if (resource === undefined)
+      throw clientRefusal('resources', `There is no resource ${JSON.stringify(text)}: ${there}.`)
     return resource
   })
   return [...new Set(found)]
@@ -92,7 +93,7 @@ export const requireClientFields = (
   given: ClientFields,
   { scopes, resources }: Pick<ClientSettings, 'scopes' | 'resources'>,
 ): ClientFields => {
-  if (given.redirectUris.length === 0) throw refusal('redirect_uris', 'A client needs at least one redirect URI.')
+  if (given.redirectUris.length === 0) throw clientRefusal('redirect_uris', 'A client needs at least one redirect URI.')
   return {
     ...given,
     name: requireName(given.name),

@@ -28,7 +28,7 @@ import { type ClientTokens, createClientTokens } from './tokens.ts'
 export type { Client } from './client.ts'
 export type { Grant } from './grant.ts'
 export type { ClientFields } from './client-rules.ts'
-export type { ClientChanges, MadeClient } from './administration.ts'
+export type { ClientChanges, MadeClient } from './client-administration.ts'
 export type { Registry } from './registry.ts'
 
 /** svc is the OAuth 2.1 and OpenID Connect server of its application (docs/clients.md). */

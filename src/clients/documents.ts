@@ -5,9 +5,9 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import { isLoopbackUrl } from '../lib/url.ts'
 import { type LimitedBy, type Limits, TooManyTries } from '../limits/limits.ts'
-import { type Database, isUniqueViolation } from '../storage/database.ts'
+import { type CachedRow, type Database, isUniqueViolation } from '../storage/database.ts'
 import type { Client, DocumentTimes } from './client.ts'
-import { type cacheClients, insertClient, lockClient, updateClient, updateDocumentTimes } from './client-store.ts'
+import { type StoredClient, insertClient, lockClient, updateClient, updateDocumentTimes } from './client-store.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { fetchDocument, FetchProblem, type Lookup } from './document-fetch.ts'
 import { freshnessOf, isDocumentId, readDocument } from './metadata-document.ts'
@@ -29,7 +29,7 @@ export interface DocumentsDeps extends Pick<ClientSettings, 'baseUrl' | 'hosts'>
   log: Log
   recordEvent: RecordEvent
   limits: Limits
-  rows: ReturnType<typeof cacheClients>
+  rows: CachedRow<StoredClient>
   /** Tests have names of their own. */
   lookup?: Lookup | undefined
 }

@@ -4,15 +4,24 @@ import type { Client } from './client.ts'
 import { createDocuments, type Documents, type DocumentsDeps } from './documents.ts'
 import { isDocumentId } from './metadata-document.ts'
 import { isOnHosts } from './redirect-uri.ts'
-import { createRegistration, type Registration, type RegistrationDeps } from './registration.ts'
-import { type Administration, type AdministrationDeps, createAdministration, hashOfSecret } from './administration.ts'
+import {
+  createClientRegistration,
+  type ClientRegistration,
+  type ClientRegistrationDeps,
+} from './client-registration.ts'
+import {
+  type ClientAdministration,
+  type ClientAdministrationDeps,
+  createClientAdministration,
+  hashOfSecret,
+} from './client-administration.ts'
 import { cacheClients, findClients, findClientsNamed, findUncheckedClients, type StoredClient } from './client-store.ts'
 
 /**
  * The registry has the clients that the operator made, that have registered themselves, or that have a document. A
  * caller is a key of the server API; without one, an operator acts on the command line.
  */
-export interface Registry extends Administration, Registration, Pick<Documents, 'isDocumentId'> {
+export interface Registry extends ClientAdministration, ClientRegistration, Pick<Documents, 'isDocumentId'> {
   /** Finds a client by its id, unless it is disabled. It fetches nothing. */
   find(id: string): Promise<Client | undefined>
   /**
@@ -33,12 +42,12 @@ export interface Registry extends Administration, Registration, Pick<Documents, 
   disableLeft(): Promise<void>
 }
 
-type RegistryDeps = Omit<AdministrationDeps & DocumentsDeps & RegistrationDeps, 'rows'>
+type RegistryDeps = Omit<ClientAdministrationDeps & DocumentsDeps & ClientRegistrationDeps, 'rows'>
 
 export const createRegistry = (deps: RegistryDeps): Registry => {
   const { db, clock, limits, hosts } = deps
   const rows = cacheClients(db)
-  const administration = createAdministration({ ...deps, rows })
+  const administration = createClientAdministration({ ...deps, rows })
   const documents = createDocuments({ ...deps, rows })
 
   const find = async (id: string): Promise<Client | undefined> => {
@@ -51,7 +60,7 @@ export const createRegistry = (deps: RegistryDeps): Registry => {
 
   return {
     ...administration,
-    ...createRegistration(deps),
+    ...createClientRegistration(deps),
     isDocumentId: documents.isDocumentId,
     find,
 

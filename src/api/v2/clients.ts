@@ -35,8 +35,16 @@ const CHANGES = jsonBody({
   disabled: optional(flag({ description: 'Disabling ends every grant' })),
 })
 
-/** Reads the names of the server API as those of the domain. */
-const toFields = (given: ReturnType<typeof CHANGES.read> | ReturnType<typeof NEW_CLIENT.read>) => ({
+interface GivenFields {
+  redirect_uris: string[] | undefined
+  logout_uris: string[] | undefined
+  resources: string[] | undefined
+  require_mfa: boolean | undefined
+  first_party: boolean | undefined
+}
+
+/** Gives the fields of the server API the names of the domain. */
+const toFields = (given: GivenFields) => ({
   redirectUris: given.redirect_uris,
   logoutUris: given.logout_uris,
   resources: given.resources,
@@ -106,7 +114,13 @@ const createMaking = ({ registry, accountLog }: ClientRoutesDeps) => ({
       const { redirectUris = [], logoutUris = [], resources = [], ...others } = toFields(given)
       const { requireMfa = false, firstParty = false } = others
       const fields = {
-        ...{ name: given.name, type: given.type ?? 'web', redirectUris, logoutUris, resources, requireMfa, firstParty },
+        name: given.name,
+        type: given.type ?? 'web',
+        redirectUris,
+        logoutUris,
+        resources,
+        requireMfa,
+        firstParty,
         scopes: given.scopes ?? undefined,
         backchannelLogoutUri: given.backchannel_logout_uri ?? undefined,
       }

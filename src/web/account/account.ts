@@ -16,7 +16,7 @@ import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
 import { findPasskeySection, findRecentActivity, findSecondFactorSection } from './sections.ts'
 import { DEVICES_PATH } from './list-pages.ts'
-import { findApplications } from './applications.ts'
+import { disconnect, findApplications } from './applications.ts'
 import { createOwnData } from './own-data.ts'
 import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
@@ -205,19 +205,9 @@ export const createAccount = (
       })
     }),
 
-    /** Disconnects one client, or all of them. */
-    applications: form((context, session, attempt) => {
-      const { userId } = session
-      const clientId = context.form.get('client_id')
-      const isAll = context.form.get('all') === '1'
-      if (!clientId && !isAll)
-        throw new AppError('invalid_request', 'Say which application: client_id, or all=1.', { field: 'client_id' })
-      return attempt({}, async (facts) => {
-        const clients = await deps.loadClients()
-        facts.count = await clients.disconnect(userId, isAll ? undefined : clientId, context)
-        return done(context, session, isAll ? 'clients' : 'client')
-      })
-    }),
+    applications: form((context, session, attempt) =>
+      attempt({}, async (facts) => done(context, session, await disconnect(deps, context, session.userId, facts))),
+    ),
 
     identities: form((context, session, attempt) =>
       orProblemPage(deps, context, { provider: undefined, returnTo: ACCOUNT_PATH }, async () => {

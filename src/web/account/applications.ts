@@ -1,6 +1,9 @@
 import { kindOfRedirect } from '../../clients/redirect-uri.ts'
 import type { Client, Clients } from '../../clients/clients.ts'
+import type { EventFacts } from '../../audit/account-log.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import type { Services } from '../../http/services.ts'
+import { AppError } from '../../lib/errors.ts'
 import { hostOf, placeOfRedirect, scopesInWords } from '../site/client-words.ts'
 import type { ApplicationView } from './applications-section.ts'
 
@@ -35,4 +38,20 @@ export const findApplications = async (
       lastUsedMs: Math.max(...own.map(({ lastUsedAtMs }) => lastUsedAtMs)),
     }
   })
+}
+
+/** Disconnects the client that a form names, or all of them; resolves to what the account page says then. */
+export const disconnect = async (
+  { loadClients }: Pick<Services, 'loadClients'>,
+  context: RequestContext,
+  userId: string,
+  facts: EventFacts,
+): Promise<'client' | 'clients'> => {
+  const clientId = context.form.get('client_id')
+  const isAll = context.form.get('all') === '1'
+  if (!clientId && !isAll)
+    throw new AppError('invalid_request', 'Say which application: client_id, or all=1.', { field: 'client_id' })
+  const clients = await loadClients()
+  facts.count = await clients.disconnect(userId, isAll ? undefined : clientId, context)
+  return isAll ? 'clients' : 'client'
 }

@@ -1,6 +1,6 @@
 import { redirectWith } from '../../clients/authorize-request.ts'
 import type { AuthorizeError } from '../../clients/authorize-policy.ts'
-import type { Recipient } from '../../clients/authorization.ts'
+import type { Recipient } from '../../clients/authorize-request.ts'
 import { kindOfRedirect } from '../../clients/redirect-uri.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { t } from '../../languages/texts.ts'
@@ -16,7 +16,7 @@ export type AnswerClient = (recipient: Recipient, answer: ClientAnswer, came: 'p
 
 /**
  * Sends the browser back to the client. Browsers apply `form-action` to every redirect after a form, and no policy can
- * name the scheme of every client: whoever came from a form gets a page that goes on by itself.
+ * name the scheme of every client: a user who came from a form gets a page that goes on by itself.
  */
 export const createAnswerClient =
   (layout: Layout, issuer: string): AnswerClient =>

@@ -1,6 +1,6 @@
-import type { GoodRequest, HeldRequest, LookedAt } from '../../clients/authorization.ts'
+import type { HeldRequest, LookedAt } from '../../clients/authorization.ts'
 import type { AuthorizeOutcome } from '../../clients/authorize-policy.ts'
-import { readSentRequest } from '../../clients/authorize-request.ts'
+import { type GoodRequest, readSentRequest } from '../../clients/authorize-request.ts'
 import type { Clients } from '../../clients/clients.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'

@@ -81,7 +81,7 @@ export const createClientLogout = (deps: ClientLogoutServices) => {
     const asked = await read(context.query)
     const session = await deps.findCurrentSession(context)
     if (!session) {
-      // Whoever has the ID token of a grant may end that grant alone.
+      // Anyone who has the ID token of a grant may end that grant alone.
       await end(context, asked, undefined)
       return done(asked, context, 'at_once')
     }

@@ -17,7 +17,7 @@ export interface ConsentView extends FormView {
   resource: string | undefined
   /** The form brings this sealed text back. */
   request: string
-  /** The user comes back there after a login as somebody else. */
+  /** The user comes back there after a login to another account. */
   returnTo: string
 }
 

@@ -1,4 +1,5 @@
-import type { GoodRequest, ShownConsent } from '../../clients/authorization.ts'
+import type { ShownConsent } from '../../clients/authorization.ts'
+import type { GoodRequest } from '../../clients/authorize-request.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'

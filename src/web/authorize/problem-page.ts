@@ -20,9 +20,9 @@ const DETAILS: Record<AuthorizeProblem, readonly [field: string, details: string
     'redirect_uri is none of those of this client. It is compared byte for byte; any port is accepted after a loopback address.',
   ],
   parameter_repeated: ['client_id', 'client_id and redirect_uri must come once.'],
-  request_expired: ['request', 'The request began more than an hour ago.'],
-  request_other_browser: ['request', 'The request began in another browser, or its cookie is gone.'],
-  request_unreadable: ['request', 'The parameter request was not made here. Requests begin with client_id.'],
+  request_expired: ['request', t('authorize.lost_expired')],
+  request_other_browser: ['request', t('authorize.lost_other_browser')],
+  request_unreadable: ['request', t('authorize.lost_unreadable')],
 }
 
 const LOST: ReadonlySet<AuthorizeProblem> = new Set(['request_expired', 'request_other_browser', 'request_unreadable'])

@@ -43,9 +43,20 @@ describe('svc clients create', () => {
     assert.deepEqual(
       { ...made, id: '', created_at: '' },
       {
-        ...{ id: '', name: 'Notes for all', type: 'web', kind: 'operator', redirect_uris: [URI], logout_uris: [] },
-        ...{ backchannel_logout_uri: null, scopes: null, resources: [], first_party: false, require_mfa: false },
-        ...{ disabled: false, created_at: '', last_used_at: null },
+        id: '',
+        name: 'Notes for all',
+        type: 'web',
+        kind: 'operator',
+        redirect_uris: [URI],
+        logout_uris: [],
+        backchannel_logout_uri: null,
+        scopes: null,
+        resources: [],
+        first_party: false,
+        require_mfa: false,
+        disabled: false,
+        created_at: '',
+        last_used_at: null,
       },
     )
     assert.deepEqual(await show(made.id), made)
@@ -166,6 +177,11 @@ describe('svc clients change', () => {
   })
 })
 
+const ask = ({ id }: Shown, secret: string | undefined, address = '203.0.113.7') => {
+  const fields = { grant_type: 'refresh_token', refresh_token: 'svc_rt_x', client_id: id, client_secret: secret }
+  return send(service, 'token', fields, { 'x-forwarded-for': address })
+}
+
 describe('a client secret', () => {
   test('is replaced by a new one, and the former one stays good for 24 hours', async () => {
     const client = await create('Rotates')
@@ -184,10 +200,6 @@ describe('a client secret', () => {
   test('that is wrong is told off 10 times a minute in a network, and a good one passes all the while', async () => {
     const client = await create('Guessed')
     const wrong = `svc_cs_${'x'.repeat(43)}`
-    const ask = ({ id }: Shown, secret: string | undefined, address = '203.0.113.7') => {
-      const fields = { grant_type: 'refresh_token', refresh_token: 'svc_rt_x', client_id: id, client_secret: secret }
-      return send(service, 'token', fields, { 'x-forwarded-for': address })
-    }
     for (let tries = 0; tries < 10; tries += 1) assertOAuthError(await ask(client, wrong), 401, 'invalid_client')
     const limited = await ask(client, wrong)
     assertOAuthError(limited, 429, 'temporarily_unavailable')

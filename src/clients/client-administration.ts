@@ -4,12 +4,12 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { CachedRow, Database, Transaction } from '../storage/database.ts'
 import { CLIENT_SECRET_PREFIX } from './authorization-code.ts'
 import type { Client } from './client.ts'
-import { type ClientFields, refusal, requireClientFields } from './client-rules.ts'
+import { type ClientFields, clientRefusal, requireClientFields } from './client-rules.ts'
 import {
-  type cacheClients,
+  type StoredClient,
   deleteClient,
   insertClient,
   lockClient,
@@ -42,7 +42,7 @@ type Finish<About, Result> = (transaction: Transaction, about: About) => Promise
  * An operator does this on the command line; a caller is a key of the server API, which may do less. Each act throws
  * `unprocessable` or `forbidden`, with the field.
  */
-export interface Administration {
+export interface ClientAdministration {
   create<Result>(given: ClientFields, finish: Finish<MadeClient, Result>, caller?: Caller): Promise<Result>
   /** A client that the operator has not made can only be disabled and enabled. Throws `not_found`. */
   change(id: string, changes: ClientChanges, caller?: Caller): Promise<Client>
@@ -60,11 +60,11 @@ interface RotatedSecret extends MadeClient {
 /** Ends the grants of a client, and its codes. */
 export type EndGrants = (transaction: Transaction, clientId: string, caller?: Caller) => Promise<unknown>
 
-export interface AdministrationDeps extends Pick<ClientSettings, 'scopes' | 'resources'> {
+export interface ClientAdministrationDeps extends Pick<ClientSettings, 'scopes' | 'resources'> {
   db: Database
   clock: Clock
   recordEvent: RecordEvent
-  rows: ReturnType<typeof cacheClients>
+  rows: CachedRow<StoredClient>
   endGrants: EndGrants
 }
 
@@ -74,7 +74,7 @@ const FORMER_SECRET_MS = 24 * 3_600_000
 export const hashOfSecret = hashOfCode
 
 /** Makes, changes and deletes clients for an operator, or for a key of the server API. */
-export const createAdministration = (deps: AdministrationDeps): Administration => {
+export const createClientAdministration = (deps: ClientAdministrationDeps): ClientAdministration => {
   const { db, clock, recordEvent, rows, endGrants } = deps
 
   const record = (transaction: Transaction, type: AuditType, client: Client, caller?: Caller, reason?: string) => {
@@ -115,7 +115,7 @@ export const createAdministration = (deps: AdministrationDeps): Administration =
       db.inTransaction(async (transaction) => {
         const { client, readAtMs = clock.now() } = await requireClient(transaction, id)
         if (caller) refuseForKeys(client, client)
-        if (client.type !== 'web') throw refusal('client_id', 'This client is public: it has no secret.')
+        if (client.type !== 'web') throw clientRefusal('client_id', 'This client is public: it has no secret.')
         const secret = newSecret()
         const formerUntilMs = readAtMs + FORMER_SECRET_MS
         await replaceSecret(transaction, id, { secretHash: hashOfSecret(secret), formerUntilMs })
@@ -147,11 +147,18 @@ const requireClient = async (transaction: Transaction, id: string) => {
 }
 
 /** Applies changes to a client. A time that it is disabled since stays. */
-const withChanges = (client: Client, { disabled, ...changes }: ClientChanges, deps: AdministrationDeps): Client => {
+const withChanges = (
+  client: Client,
+  { disabled, ...changes }: ClientChanges,
+  deps: ClientAdministrationDeps,
+): Client => {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined)
   const values = Object.fromEntries(given.map(([name, value]) => [name, value ?? undefined])) as Partial<ClientFields>
   if (given.length > 0 && client.kind !== 'operator') {
-    throw refusal('client_id', 'Nobody can change a client that has not been made by an operator: it can be disabled.')
+    throw clientRefusal(
+      'client_id',
+      'Nobody can change a client that has not been made by an operator: it can be disabled.',
+    )
   }
   const fields = given.length > 0 ? requireClientFields({ ...client, ...values }, deps) : client
   const sinceMs = client.disabledAtMs ?? deps.clock.now()
@@ -161,13 +168,11 @@ const withChanges = (client: Client, { disabled, ...changes }: ClientChanges, de
 
 /** A key of the server API may be stolen with the application: it sets nothing that svc trusts, or calls by itself. */
 const refuseForKeys = (wanted: Pick<ClientFields, 'firstParty' | 'backchannelLogoutUri'>, client?: Client): void => {
-  if (wanted.firstParty || client?.firstParty) throw forbidden('first_party', 'A first-party client')
-  if (wanted.backchannelLogoutUri !== client?.backchannelLogoutUri) {
-    throw forbidden('backchannel_logout_uri', 'A back-channel logout URI')
-  }
+  if (wanted.firstParty || client?.firstParty) throw commandOnly('first_party')
+  if (wanted.backchannelLogoutUri !== client?.backchannelLogoutUri) throw commandOnly('backchannel_logout_uri')
 }
 
-const forbidden = (field: string, what: string): AppError =>
-  new AppError('forbidden', `${what} is for the command line alone (svc clients): no API key sets or changes it.`, {
-    field,
-  })
+const commandOnly = (field: string): AppError => {
+  const message = `The field "${field}" is for the command line alone (svc clients): no API key makes, changes or deletes a client by it.`
+  return new AppError('forbidden', message, { field, reason: 'command_only' })
+}

@@ -12,7 +12,7 @@ import type { ClientSettings } from './client-settings.ts'
 import { OWN_SCOPES } from './scope.ts'
 
 /** Clients that have registered themselves (RFC 7591). */
-export interface Registration {
+export interface ClientRegistration {
   /**
    * Makes a public client; resolves to what RFC 7591 section 3.2.1 answers. Throws `unprocessable` with a code of the
    * RFC as its reason, and `TooManyTries`.
@@ -22,7 +22,7 @@ export interface Registration {
   deleteUnused(nowMs: number): Promise<number>
 }
 
-export interface RegistrationDeps extends Pick<ClientSettings, 'hosts' | 'scopes'> {
+export interface ClientRegistrationDeps extends Pick<ClientSettings, 'hosts' | 'scopes'> {
   db: Database
   clock: Clock
   recordEvent: RecordEvent
@@ -33,14 +33,14 @@ export interface RegistrationDeps extends Pick<ClientSettings, 'hosts' | 'scopes
 const MOST_UNUSED = 1000
 const UNUSED_KEPT_MS = 24 * 3_600_000
 
-export const createRegistration = ({
+export const createClientRegistration = ({
   db,
   clock,
   recordEvent,
   limits,
   hosts,
   scopes,
-}: RegistrationDeps): Registration => ({
+}: ClientRegistrationDeps): ClientRegistration => ({
   register: (metadata, caller) =>
     limits.attempt([['clientRegistration', { network: caller.network ?? UNKNOWN_NETWORK }]], async () => {
       const client: Client = {
