@@ -38,11 +38,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     settings.hstsMs !== undefined &&
       isPlainHttp &&
       'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
-    settings.clients &&
-      isPlainHttp &&
-      !(settings.baseUrl === undefined || isLoopbackUrl(settings.baseUrl)) &&
-      'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted',
-    findSharedAudience(settings),
+    findOpenClients(settings) || findSharedAudience(settings),
     settings.auditLog &&
       logLevel &&
       !['debug', 'info'].includes(logLevel) &&
@@ -103,6 +99,12 @@ export const findUnreadableCertificates = (
     }
   })
 }
+
+const findOpenClients = ({ clients, baseUrl }: ReadSettings): string | false | undefined =>
+  clients &&
+  baseUrl?.startsWith('http:') &&
+  !isLoopbackUrl(baseUrl) &&
+  'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
 
 /** A token of a cookie must never pass for one of a client. */
 const findSharedAudience = ({ audiences, clientResources }: ReadSettings): string | false => {

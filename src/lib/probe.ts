@@ -32,7 +32,7 @@ export interface ProbeAnswer {
   port: number | undefined
   /** These are the names of all cookies, in order. */
   cookies: string[]
-  /** `Authorization` is only told where it is the one that probes carry: another has somebody's password or token. */
+  /** `Authorization` is only told where it is the one that probes carry: another has a user's password or token. */
   authorization?: typeof PROBE_AUTHORIZATION
   /** Proxies have said this, and the nearest one is trusted or not. */
   forwarded: { for: boolean; host: string | null; proto: string | null; trusted: boolean }
