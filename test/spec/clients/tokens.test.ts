@@ -162,7 +162,7 @@ describe('a code', () => {
 })
 
 describe('a refresh token', () => {
-  test('of a public client is replaced, and whoever loses a race gets the token of the winner', async () => {
+  test('of a public client is replaced, and the loser of a race gets the token of the winner', async () => {
     const { tokens } = await newlyGranted(service, native)
     for (let round = 0, current = tokens.refresh; round < 100; round += 1) {
       const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(service, native, current)))
