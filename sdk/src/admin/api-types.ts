@@ -392,6 +392,12 @@ export interface components {
             key_id?: string;
             /** @description The webhook event */
             webhook_id?: string;
+            /** @description The client of the OAuth server */
+            client_id?: string;
+            /** @description Its name */
+            client_name?: string;
+            /** @description The access of a client */
+            grant_id?: string;
         };
         AuditEventList: {
             events: components["schemas"]["AuditEvent"][];
