@@ -27,7 +27,7 @@ const request = async (id: string, by = agent) => by.get(authorizePath(id, { red
 const requestByNew = async (id: string) => request(id, (await signedUp(service)).agent)
 
 describe('a metadata document', () => {
-  test('is fetched once somebody is signed in, and not before; then the client is one that nobody has checked', async () => {
+  test('is fetched once a user is signed in, and not before; then the client is one that nobody has checked', async () => {
     const id = host.publish('first', {
       client_name: 'First agent',
       redirect_uris: [LOOPBACK_URI, 'https://evil.example/cb', 'cursor://x/cb'],
