@@ -38,11 +38,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     settings.hstsMs !== undefined &&
       isPlainHttp &&
       'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
-    settings.clients &&
-      isPlainHttp &&
-      !(settings.baseUrl === undefined || isLoopbackUrl(settings.baseUrl)) &&
-      'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted',
-    findSharedAudience(settings),
+    findUnencryptedClients(settings) || findSharedAudience(settings),
     settings.auditLog &&
       logLevel &&
       !['debug', 'info'].includes(logLevel) &&
@@ -53,6 +49,12 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
       'SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process',
   ])
 }
+
+const findUnencryptedClients = ({ clients, baseUrl }: ReadSettings): string | false | undefined =>
+  clients &&
+  baseUrl?.startsWith('http:') &&
+  !isLoopbackUrl(baseUrl) &&
+  'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
 
 const findLoginByUsername = ({ loginWith }: ReadSettings): string | false =>
   loginWith === 'both' && 'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email'
