@@ -1,6 +1,8 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { signedUp } from '../../support/client/accounts.ts'
 import { answerToClient, authorizePath, CLIENT_SETTINGS, madeClient } from '../../support/clients/authorization.ts'
 import { assertOAuthError, basic, get, newlyGranted, send, VERIFIER } from '../../support/clients/tokens.ts'
@@ -53,6 +55,27 @@ describe('discovery', () => {
     assert.equal(body.registration_endpoint, `${open.url}/auth/oauth2/register`)
     const schemes = await startService({ env: { ...CLIENT_SETTINGS, SVC_CLIENT_HOSTS: 'cursor:' }, t })
     assert.ok(!('client_id_metadata_document_supported' in (await get(schemes, ADDRESSES[0] ?? '')).body))
+  })
+
+  test('switched off, nothing of it is loaded but what ends grants', async () => {
+    const program = `
+      import { registerHooks } from 'node:module'
+      registerHooks({ load: (url, context, next) => {
+        const [, name] = /\\/src\\/((?:clients|api\\/oauth2)\\/.*)$/.exec(url) ?? []
+        if (name) console.log(name)
+        return next(url, context)
+      } })
+      await import(${JSON.stringify(new URL('../../../src/service.ts', import.meta.url).href)})
+      await import(${JSON.stringify(new URL('../../../src/web/routes.ts', import.meta.url).href)})
+      await import(${JSON.stringify(new URL('../../../src/http/server.ts', import.meta.url).href)})
+      await import(${JSON.stringify(new URL('../../../src/config/config.ts', import.meta.url).href)})`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
+    assert.deepEqual(stdout.trim().split('\n').toSorted(), [
+      'clients/grant-ending-store.ts',
+      'clients/grant-endings.ts',
+      'clients/redirect-uri.ts',
+      'clients/scope.ts',
+    ])
   })
 
   test('switched off, every route is 404', async (t) => {
