@@ -38,7 +38,11 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     settings.hstsMs !== undefined &&
       isPlainHttp &&
       'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
+<<<<<<< HEAD
     findOpenClients(settings) || findSharedAudience(settings),
+=======
+    findUnencryptedClients(settings) || findSharedAudience(settings),
+>>>>>>> w-registry
     settings.auditLog &&
       logLevel &&
       !['debug', 'info'].includes(logLevel) &&
@@ -49,6 +53,12 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
       'SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process',
   ])
 }
+
+const findUnencryptedClients = ({ clients, baseUrl }: ReadSettings): string | false | undefined =>
+  clients &&
+  baseUrl?.startsWith('http:') &&
+  !isLoopbackUrl(baseUrl) &&
+  'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
 
 const findLoginByUsername = ({ loginWith }: ReadSettings): string | false =>
   loginWith === 'both' && 'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email'

@@ -162,18 +162,21 @@ const newClient = async (...options: string[]) => {
   return { id, secret, details: { client_id: id, client_name: 'Recorded' } }
 }
 
+const token = (form: Record<string, string>): Promise<Answer> => createUserAgent(site).post('/auth/oauth2/token', form)
+
+const token = (form: Record<string, string>) => createUserAgent(site).post('/auth/oauth2/token', form)
+
 /** A user who has a code for a public client, and what the client sends with it. */
 const withCode = async () => {
   const [client, user] = [await newClient('--type', 'native'), await newUser()]
   const code = unspoken(await codeFor(user.agent, client.id))
   const fields = { client_id: client.id, grant_type: 'authorization_code', code, code_verifier: VERIFIER }
-  const token = (form: Record<string, string>) => createUserAgent(site).post('/auth/oauth2/token', form)
   const trade = () => token({ ...fields, redirect_uri: REDIRECT_URI })
   const grantOf = async () => {
     const [row] = await database.rows('SELECT id FROM grants WHERE user_id = ?', user.id)
     return String(row?.id)
   }
-  return { ...user, client, token, trade, grantOf }
+  return { ...user, client, trade, grantOf }
 }
 
 const emailTo = () => unspoken(anyone().email)
@@ -814,7 +817,7 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
   },
   'grant.refresh_reused': {
     async 'by whoever has the old token'() {
-      const { id: user, client, token, trade, grantOf } = await withCode()
+      const { id: user, client, trade, grantOf } = await withCode()
       const { refresh_token: old = '' } = (await trade()).json<{ refresh_token?: string }>()
       const form = { client_id: client.id, grant_type: 'refresh_token', refresh_token: unspoken(old) }
       await token(form)
