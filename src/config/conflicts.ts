@@ -38,11 +38,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     settings.hstsMs !== undefined &&
       isPlainHttp &&
       'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
-<<<<<<< HEAD
-    findOpenClients(settings) || findSharedAudience(settings),
-=======
     findUnencryptedClients(settings) || findSharedAudience(settings),
->>>>>>> w-registry
     settings.auditLog &&
       logLevel &&
       !['debug', 'info'].includes(logLevel) &&
@@ -109,12 +105,6 @@ export const findUnreadableCertificates = (
     }
   })
 }
-
-const findOpenClients = ({ clients, baseUrl }: ReadSettings): string | false | undefined =>
-  clients &&
-  baseUrl?.startsWith('http:') &&
-  !isLoopbackUrl(baseUrl) &&
-  'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
 
 /** A token of a cookie must never pass for one of a client. */
 const findSharedAudience = ({ audiences, clientResources }: ReadSettings): string | false => {
