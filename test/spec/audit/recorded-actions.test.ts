@@ -164,8 +164,6 @@ const newClient = async (...options: string[]) => {
 
 const token = (form: Record<string, string>): Promise<Answer> => createUserAgent(site).post('/auth/oauth2/token', form)
 
-const token = (form: Record<string, string>) => createUserAgent(site).post('/auth/oauth2/token', form)
-
 /** A user who has a code for a public client, and what the client sends with it. */
 const withCode = async () => {
   const [client, user] = [await newClient('--type', 'native'), await newUser()]
