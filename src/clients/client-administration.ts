@@ -58,7 +58,7 @@ interface RotatedSecret extends MadeClient {
 }
 
 /** Ends the grants of a client, and its codes. */
-export type EndGrants = (transaction: Transaction, clientId: string, caller?: Caller) => Promise<unknown>
+type EndGrants = (transaction: Transaction, clientId: string, caller?: Caller) => Promise<unknown>
 
 export interface ClientAdministrationDeps extends Pick<ClientSettings, 'scopes' | 'resources'> {
   db: Database

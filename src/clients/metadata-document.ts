@@ -4,7 +4,7 @@ import { type ClientMetadata, metadataProblem, readClientMetadata } from './clie
 const MAX_ID_LENGTH = 500
 
 /** Tells whether an id is the URL of a metadata document: https, with a path, as the URL standard writes it. */
-export const isDocumentUrl = (id: string): boolean => {
+const isDocumentUrl = (id: string): boolean => {
   if (!id.startsWith('https://') || id.length > MAX_ID_LENGTH || !URL.canParse(id)) return false
   const { href, pathname, hash, username, password } = new URL(id)
   return href === id && pathname !== '/' && hash === '' && !id.includes('#') && username === '' && password === ''

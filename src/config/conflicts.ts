@@ -1,3 +1,4 @@
+import { findResource } from '../lib/audience.ts'
 import { isLoopbackHost } from '../lib/network.ts'
 import { isLoopbackUrl } from '../lib/url.ts'
 import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
@@ -38,11 +39,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     settings.hstsMs !== undefined &&
       isPlainHttp &&
       'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
-    settings.clients &&
-      isPlainHttp &&
-      !(settings.baseUrl === undefined || isLoopbackUrl(settings.baseUrl)) &&
-      'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted',
-    findSharedAudience(settings),
+    (isPlainHttp && findUnencryptedClients(settings)) || findSharedAudience(settings),
     settings.auditLog &&
       logLevel &&
       !['debug', 'info'].includes(logLevel) &&
@@ -104,10 +101,15 @@ export const findUnreadableCertificates = (
   })
 }
 
+const findUnencryptedClients = ({ clients, baseUrl }: ReadSettings): string | false =>
+  clients &&
+  baseUrl !== undefined &&
+  !isLoopbackUrl(baseUrl) &&
+  'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
+
 /** A token of a cookie must never pass for one of a client. */
 const findSharedAudience = ({ audiences, clientResources }: ReadSettings): string | false => {
-  const resources = new Set(clientResources?.map((resource) => new URL(resource).href))
-  const shared = audiences?.find((audience) => URL.canParse(audience) && resources.has(new URL(audience).href))
+  const shared = audiences?.find((audience) => findResource(clientResources ?? [], audience) !== undefined)
   return (
     shared !== undefined &&
     `SVC_AUDIENCES and SVC_CLIENT_RESOURCES both have ${shared}: tokens of cookies and of clients must be for different audiences`

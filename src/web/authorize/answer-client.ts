@@ -9,7 +9,7 @@ import type { Layout } from '../site/layout.ts'
 import { hostOf } from '../site/client-words.ts'
 
 /** The client gets a code, or an error whose description is for its developer. */
-export type ClientAnswer = { code: string } | { error: AuthorizeError; error_description: string }
+type ClientAnswer = { code: string } | { error: AuthorizeError; error_description: string }
 
 /** `pages` says that the user has come from a form or a page of svc. */
 export type AnswerClient = (recipient: Recipient, answer: ClientAnswer, came: 'pages' | 'at_once') => HttpResponse
