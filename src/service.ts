@@ -194,6 +194,7 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     homeUrl: config.homeUrl,
     afterSignupUrl: config.afterSignupUrl,
     audiences: config.audiences,
+    clientResources: config.clientResources,
     hasClients: config.clients,
     clientsRegister: config.clientRegistration,
     signup: config.signup,

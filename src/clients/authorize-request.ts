@@ -1,7 +1,7 @@
 import type { AuthorizeError } from './authorize-policy.ts'
 import type { Client } from './client.ts'
 import type { ClientSettings } from './client-settings.ts'
-import { findResource } from './resource.ts'
+import { findResource } from '../lib/audience.ts'
 import { scopesFor, scopesIn } from './scope.ts'
 
 /** svc knows these parameters of a request, and ignores all others (RFC 6749 section 3.1). */

@@ -2,7 +2,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Client } from './client.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { findUriProblem } from './redirect-uri.ts'
-import { findResource } from './resource.ts'
+import { findResource } from '../lib/audience.ts'
 import { OWN_SCOPES } from './scope.ts'
 
 /** An operator, or the application's backend, says this about a client. */

@@ -14,7 +14,7 @@ import type { GrantEndings } from './grant-endings.ts'
 import type { CachedGrant } from './grant.ts'
 import type { Grants } from './grants.ts'
 import { oauthError } from './oauth-error.ts'
-import { findResource } from './resource.ts'
+import { findResource } from '../lib/audience.ts'
 
 export const hashOfCode = (code: string): string => hash('sha256', code, 'base64url')
 

@@ -68,6 +68,8 @@ export interface ServerDeps {
   users: Accounts
   /** The directory is loaded with the first request that needs it, as pages are. */
   loadDirectory: () => Promise<UserDirectory>
+  /** Tokens of cookies are never for these: they are for tokens of clients. */
+  clientResources: string[]
   /** This tells whether svc is the OAuth server of its application; if it is false, nothing of it is loaded. */
   hasClients: boolean
   /** This tells whether clients may register themselves. */

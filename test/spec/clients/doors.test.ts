@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { signedUp } from '../../support/client/accounts.ts'
+import { assertJsonError } from '../../support/client/assertions.ts'
 import { CLIENT_SETTINGS, codeFor, madeClient } from '../../support/clients/authorization.ts'
 import { startLogoutReceiver } from '../../support/clients/logout-receiver.ts'
 import { basic, get, granted, refresh, send, trade, userInfo } from '../../support/clients/tokens.ts'
@@ -140,6 +141,13 @@ for (const [door, { takes, try: open }] of Object.entries(doors)) {
         assert.equal(await open(secret), isTaken)
       })
     }
+  })
+}
+
+for (const audience of ['https://notes.example.com/mcp', 'https://files.example.com', 'https://files.example.com/']) {
+  test(`no token of a cookie is for the resource ${audience}`, async () => {
+    const answer = await agent.copy().refresh(`audience=${encodeURIComponent(audience)}`)
+    assertJsonError(answer, 400, 'invalid_request')
   })
 }
 
