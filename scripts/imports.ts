@@ -136,6 +136,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   metrics: [
     'audit/audit-event.ts',
+    'clients/clients.ts',
     'http/request-metrics.ts',
     'lib',
     'limits/limit-table.ts',

@@ -16,7 +16,7 @@ import type { ApiKeys } from './api-keys/api-keys.ts'
 import type { AuditType, RecordEvent } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
-import type { Clients } from './clients/clients.ts'
+import type { Clients, OnTokens } from './clients/clients.ts'
 import { createGrantEndings, type GrantEndings } from './clients/grant-endings.ts'
 import type { Config } from './config/config.ts'
 import { settingsOfSubjects } from './config/subject-settings.ts'
@@ -77,6 +77,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onRecord?: ((type: AuditType, count: number) => void) | undefined
   /** It is called with the limit that has refused a try. */
   onLimited?: ((limit: LimitName) => void) | undefined
+  /** It is called after each response to a client that has tokens. */
+  onTokens?: OnTokens | undefined
 }
 
 /** The core has the rules without HTTP, which a service and the command line share. */
@@ -184,7 +186,15 @@ export const createCore = (given: CoreDeps): Core => {
 
   const subjects = { users, sessions, signingKeys, links, oauth, secondFactors, webhooks }
   const ways = { knownBrowsers, pendingSignIns, limits, mail, notify, emailDomains, passwords }
-  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config, sign, limits, clientGrants })
+  const onDemand = subjectsOnDemand({
+    ...shared,
+    ...subjects,
+    config,
+    sign,
+    limits,
+    clientGrants,
+    onTokens: given.onTokens,
+  })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
 }
 
@@ -237,6 +247,7 @@ interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' |
   sign: Sign
   limits: Limits
   clientGrants: GrantEndings
+  onTokens: OnTokens | undefined
   rootSecret: RootSecret
   config: Config
   sessions: Sessions

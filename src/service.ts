@@ -78,6 +78,7 @@ export const createService = async ({
     onCode: metrics?.countCode,
     onRecord: metrics?.countRecord,
     onLimited: metrics?.countLimited,
+    onTokens: metrics?.countTokens,
   })
   await core.signingKeys.prepare()
   // They are loaded only now: the command line, which never serves, starts twice as fast without them.
@@ -242,13 +243,13 @@ const isPlain = (origin: string): boolean => origin.startsWith('http:')
 
 /** Loads the library, unless metrics are off. */
 const loadMetrics = async (
-  { metricsHost, metricsPort, oauthProviders }: Config,
+  { metricsHost, metricsPort, oauthProviders, clients }: Config,
   log: Log,
 ): Promise<Metrics | undefined> => {
   if (metricsPort === undefined) return undefined
   const { createMetrics } = await import('./metrics/metrics.ts')
   const providers = oauthProviders.map(({ name }) => name)
-  return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers })
+  return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers, clients })
 }
 
 /** Cleans up everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */

@@ -22,14 +22,15 @@ import { createGrants, type Grants } from './grants.ts'
 import { createLogoutSender } from './logout-sender.ts'
 import { createGrantRefresh } from './refresh.ts'
 import { createRegistry, type Registry } from './registry.ts'
-import { createTokenRequests, type TokenRequests } from './token-requests.ts'
+import { createTokenRequests, type OnTokens, type TokenRequests } from './token-requests.ts'
 import { type ClientTokens, createClientTokens } from './tokens.ts'
 
-export type { Client } from './client.ts'
+export type { Client, ClientKind } from './client.ts'
 export type { Grant } from './grant.ts'
 export type { ClientFields } from './client-rules.ts'
 export type { ClientChanges, MadeClient } from './client-administration.ts'
 export type { Registry } from './registry.ts'
+export type { OnTokens } from './token-requests.ts'
 
 /** svc is the OAuth 2.1 and OpenID Connect server of its application (docs/clients.md). */
 export interface Clients {
@@ -58,6 +59,7 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   limits: Limits
   sessions: Pick<Sessions, 'find'>
   clientGrants: GrantEndings
+  onTokens?: OnTokens | undefined
 }
 
 export const createClients = (deps: ClientsDeps): Clients => {

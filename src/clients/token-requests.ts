@@ -1,7 +1,7 @@
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import { currentTimeMs } from '../sessions/lifetime.ts'
-import type { Client } from './client.ts'
+import type { Client, ClientKind } from './client.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { requireSameResource, type SentCode, type TradeCode } from './codes.ts'
 import type { GrantEndings } from './grant-endings.ts'
@@ -53,7 +53,11 @@ interface TokenRequestsDeps extends Pick<ClientSettings, 'issuer' | 'resources' 
   trade: TradeCode
   refresh: GrantRefresh
   clientGrants: GrantEndings
+  onTokens?: OnTokens | undefined
 }
+
+/** It is called with each response that has tokens: with the kind of the client, and what it has traded for them. */
+export type OnTokens = (kind: ClientKind, grantType: 'authorization_code' | 'refresh_token') => void
 
 export const createTokenRequests = (deps: TokenRequestsDeps): TokenRequests => {
   const { db, clock, issuer, grants, tokens, refresh, clientGrants } = deps
@@ -105,19 +109,22 @@ export const createTokenRequests = (deps: TokenRequestsDeps): TokenRequests => {
     async trade(client, sent, caller) {
       const { found, nonce } = await deps.trade(client, sent, caller)
       const response = await respond(found, scopesNow(client, found.grant))
+      deps.onTokens?.(client.kind, 'authorization_code')
       if (!found.grant.scopes.includes('openid')) return response
       const nowMs = currentTimeMs(found.grant, clock)
       const about = { nonce, accessToken: response.access_token, nowMs }
       return { ...response, id_token: await tokens.issueId(found.grant, about) }
     },
 
-    refresh(client, { refreshToken, scope, resource }, caller) {
+    async refresh(client, { refreshToken, scope, resource }, caller) {
       const check = (grant: GrantWithUser): void => {
         requireSameResource(deps.resources, grant.resource, resource)
         narrowed(client, grant, scope)
       }
       const issue = (found: CachedGrant) => respond(found, narrowed(client, found.grant, scope))
-      return refresh.refresh(refreshToken, { client, check, issue }, caller)
+      const response = await refresh.refresh(refreshToken, { client, check, issue }, caller)
+      deps.onTokens?.(client.kind, 'refresh_token')
+      return response
     },
 
     async userInfo(accessToken) {

@@ -8,7 +8,7 @@ import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
 import { isKnownToClient, prefersJson } from './negotiation.ts'
-import { ANY_ORIGIN, toOAuthResponse } from './oauth-errors.ts'
+import { ANY_ORIGIN, oauthNameOf, toOAuthResponse } from './oauth-errors.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import {
@@ -160,7 +160,10 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
     if (responseKind === 'html' && needsProof(error)) return redirect(proofPathFor(error, pageOf(context, deps)))
     const { message, reason, retryAfterSeconds } = error
-    if (responseKind === 'oauth') return toOAuthResponse(error, context.headers.authorization)
+    if (responseKind === 'oauth') {
+      requestMetrics?.countClientError(oauthNameOf(error))
+      return toOAuthResponse(error, context.headers.authorization)
+    }
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
     if (error instanceof DeadLinkError) return page(status, frame.deadLink(error))

@@ -52,6 +52,9 @@ export const disconnect = async (
   if (!clientId && !isAll)
     throw new AppError('invalid_request', 'Say which application: client_id, or all=1.', { field: 'client_id' })
   const clients = await loadClients()
-  facts.count = await clients.disconnect(userId, isAll ? undefined : clientId, context)
+  const count = await clients.disconnect(userId, isAll ? undefined : clientId, context)
+  facts.count = count
+  // A field that names nothing stays out of the log.
+  if (!isAll && count > 0) facts.clientId = clientId
   return isAll ? 'clients' : 'client'
 }

@@ -2,6 +2,7 @@ import { redirectWith } from '../../clients/authorize-request.ts'
 import type { AuthorizeError } from '../../clients/authorize-policy.ts'
 import type { Recipient } from '../../clients/authorize-request.ts'
 import { kindOfRedirect } from '../../clients/redirect-uri.ts'
+import type { RequestMetrics } from '../../http/request-metrics.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { t } from '../../languages/texts.ts'
 import { html } from '../../lib/html.ts'
@@ -19,8 +20,9 @@ export type AnswerClient = (recipient: Recipient, answer: ClientAnswer, came: 'p
  * name the scheme of every client: a user who came from a form gets a page that goes on by itself.
  */
 export const createAnswerClient =
-  (layout: Layout, issuer: string): AnswerClient =>
+  (layout: Layout, issuer: string, countError?: RequestMetrics['countClientError']): AnswerClient =>
   ({ client, redirectUri, state }, answer, came) => {
+    if ('error' in answer) countError?.(answer.error)
     const address = redirectWith(redirectUri, { ...answer, state, iss: issuer })
     if (came === 'at_once') return redirect(address)
     return {

@@ -18,7 +18,14 @@ import { createProblemPage } from './problem-page.ts'
 
 export type AuthorizeServices = Pick<
   ScreenServices,
-  'cookieWriter' | 'findCurrentSession' | 'layout' | 'limits' | 'links' | 'passkeys' | 'secondFactors'
+  | 'cookieWriter'
+  | 'findCurrentSession'
+  | 'layout'
+  | 'limits'
+  | 'links'
+  | 'passkeys'
+  | 'requestMetrics'
+  | 'secondFactors'
 > & { clients: Clients }
 
 /** The client learns of these by what its developer reads. */
@@ -47,8 +54,9 @@ export interface Step {
 export const createAuthorizeSteps = (deps: AuthorizeServices) => {
   const { clients, layout, limits, secondFactors, passkeys } = deps
   const { authorization } = clients
-  const answerClient = createAnswerClient(layout, clients.settings.issuer)
-  const problemPage = createProblemPage(layout)
+  const countError = deps.requestMetrics?.countClientError
+  const answerClient = createAnswerClient(layout, clients.settings.issuer, countError)
+  const problemPage = createProblemPage(layout, countError)
   const consentPage = createConsentPage(layout)
 
   // A page has several sealed texts, and all of them are good with the one cookie that it sets.

@@ -79,7 +79,8 @@ export const createConsent = (deps: AuthorizeServices) => {
       const session = opened.problem ? undefined : await findAllowed(shown, step, good)
       if (!session) return again()
       const { userId, sessionId } = session
-      return attempt({ userId, sessionId }, async () => {
+      return attempt({ userId, sessionId }, async (facts) => {
+        facts.clientId = good.client.id
         const code = await issueOr({ good, session }, shown)
         return code === undefined ? again() : answerClient(good, { code }, 'pages')
       })

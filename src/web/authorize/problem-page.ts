@@ -1,6 +1,7 @@
 import type { RecipientProblem } from '../../clients/authorization.ts'
 import { AppError } from '../../lib/errors.ts'
 import { html } from '../../lib/html.ts'
+import type { RequestMetrics } from '../../http/request-metrics.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import { t } from '../../languages/texts.ts'
 import type { Layout } from '../site/layout.ts'
@@ -29,8 +30,9 @@ const LOST: ReadonlySet<AuthorizeProblem> = new Set(['request_expired', 'request
 
 /** Creates the page of a request that must not lead anywhere: its client, or where it wants to go, is not known. */
 export const createProblemPage =
-  (layout: Layout) =>
+  (layout: Layout, countError?: RequestMetrics['countClientError']) =>
   (problem: AuthorizeProblem, requestId: string): HttpResponse => {
+    countError?.(problem)
     const [field, details] = DETAILS[problem]
     const isLost = LOST.has(problem)
     const body = html`<p>${isLost ? t('authorize.lost_about') : t('authorize.problem_about')}</p>
