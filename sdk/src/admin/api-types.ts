@@ -405,7 +405,7 @@ export interface components {
             next_cursor: string | null;
         };
         Client: {
-            /** @description A UUID, or the URL of a metadata document */
+            /** @description A UUID, or the URL of a metadata document (percent-encoded in a path) */
             id: string;
             name: string;
             /**

@@ -4,7 +4,7 @@ const TIME = { type: 'string', format: 'date-time', description: 'UTC, with mill
 const TEXTS = { type: 'array', items: { type: 'string' } }
 
 const CLIENT = {
-  id: { type: 'string', description: 'A UUID, or the URL of a metadata document' },
+  id: { type: 'string', description: 'A UUID, or the URL of a metadata document (percent-encoded in a path)' },
   name: { type: 'string' },
   type: { type: 'string', enum: ['web', 'native', 'browser'], description: '`web` has a secret' },
   kind: {

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { fetchDocument, FetchProblem } from '../../../src/clients/document-fetch.ts'
 import { newAgent, signedUp } from '../../support/client/accounts.ts'
+import { createBackend } from '../../support/client/backend.ts'
 import { authorizePath, CLIENT_SETTINGS } from '../../support/clients/authorization.ts'
 import { LOOPBACK_URI, startDocumentHost } from '../../support/clients/document-host.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
@@ -44,6 +45,16 @@ describe('a metadata document', () => {
     const client = await show(id)
     assert.deepEqual([client.kind, client.name, client.first_party], ['document', 'First agent', false])
     assert.deepEqual(client.redirect_uris, [LOOPBACK_URI, 'cursor://x/cb'], 'those on hosts of the settings count')
+
+    const api = await createBackend(service, ['clients:write'])
+    const path = `/clients/${encodeURIComponent(id)}`
+    assert.deepEqual((await api.call('GET', path)).json(), client)
+    assert.equal((await api.call('PATCH', path, { disabled: true })).status, 200)
+    assert.equal((await show(id)).disabled, true)
+    assert.equal((await api.call('DELETE', path)).status, 204)
+    assert.equal((await api.call('GET', path)).status, 404)
+    for (const odd of ['%', '%zz', 'https%3A%2F%2F%ff', 'https%3A%2F%2Fa%00', '%2F'])
+      assert.equal((await api.call('GET', `/clients/${odd}`)).status, 404)
   })
 
   test('counts as fresh for as long as its headers say, a minute to an hour', async () => {
