@@ -51,6 +51,7 @@ export const CLIENT_ERRORS = [
   'redirect_missing',
   'redirect_unknown',
   'parameter_repeated',
+  'too_long',
   'request_expired',
   'request_other_browser',
   'request_unreadable',
