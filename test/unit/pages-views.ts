@@ -1,3 +1,4 @@
+import { NOT_ME_PURPOSES } from '../../src/links/link.ts'
 import type { SignInView } from '../../src/web/sign-in/ways-in.ts'
 import type { AccountView, PasskeysView } from '../../src/web/account/account-view.ts'
 import type { ReauthenticationView } from '../../src/web/reauthentication/reauthentication-page.ts'
@@ -149,7 +150,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     errors: { recovery_code: 'recovery_code_wrong' },
   }
   const notMe = Object.fromEntries(
-    (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
+    NOT_ME_PURPOSES.map((purpose) => [
       `this was not me: ${purpose}`,
       (pages: Pages) => pages.notMe({ ...notMyApp, factor: undefined, setsPassword: true, purpose, errors: {} }),
     ]),
