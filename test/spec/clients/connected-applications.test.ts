@@ -58,7 +58,8 @@ const LASTING = { scope: 'openid offline_access notes:read' }
 
 test('the account lists a client, and disconnects it with all of its grants', async () => {
   const { agent } = await signedUp(service)
-  assert.ok(!(await agent.get('/auth/account')).text.includes('Connected applications'))
+  const NONE = 'No application has access to your account.'
+  assert.ok((await agent.get('/auth/account')).text.includes(NONE))
   const [one, two] = [await trade(agent, LASTING), await trade(agent, HANGING)]
   const page = await agent.get('/auth/account')
   assertPage(page)
@@ -67,7 +68,9 @@ test('the account lists a client, and disconnects it with all of its grants', as
   const answer = await agent.post('/auth/account/applications', { client_id: client.id })
   assert.equal(answer.status, 303)
   assert.deepEqual([await refresh(one), await refresh(two)], [400, 400])
-  assert.ok(!(await agent.get('/auth/account')).text.includes('Connected applications</h2>'))
+  const after = await agent.get('/auth/account')
+  assert.ok(after.text.includes(NONE))
+  assert.ok(!after.text.includes('Notebook'))
   consentForm(await agent.get(authorizePath(client.id, LASTING)))
 })
 
