@@ -26,6 +26,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/database.ts',
   ],
   clients: [
+    'accounts/account-notice.ts',
     'audit/audit-event.ts',
     'lib',
     'limits',
@@ -75,6 +76,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   links: [
     'accounts',
     'audit/audit-event.ts',
+    'clients/consent-store.ts',
     'lib',
     'limits',
     'mail',

@@ -1,3 +1,4 @@
+import type { Notify } from '../accounts/account-notice.ts'
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Caller } from '../lib/caller.ts'
@@ -56,6 +57,7 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   signingKeys: SigningKeys
   sign: Sign
   recordEvent: RecordEvent
+  notify: Notify
   limits: Limits
   sessions: Pick<Sessions, 'find'>
   clientGrants: GrantEndings

@@ -100,7 +100,9 @@ export const createCodeTrade = ({
     if (!session || !isUsable(session, clock)) return undefined
     const nowMs = currentTimeMs(session, clock)
     if (code.expiresAtMs <= nowMs) return undefined
-    const made = await grants.create(transaction, { code, client, nowMs }, caller)
+    const { userAgent, address } = session
+    const given = { code, client, nowMs, device: { userAgent, address } }
+    const made = await grants.create(transaction, given, caller)
     await updateUsedCode(transaction, id, { usedAtMs: nowMs, grantId: made.grant.id })
     return { found: made, nonce: code.nonce }
   }

@@ -40,6 +40,26 @@ export const remember = async (db: Queries, consent: Consent, nowMs: number): Pr
   )
 }
 
+/**
+ * Remembers that a user has given a client a grant; it resolves to true the first time, until the consents of the user
+ * are forgotten. The id of this row is the hash of user and client alone, which no consent has.
+ */
+export const rememberGrant = async (
+  db: Pick<Queries, 'run'>,
+  { userId, clientId }: Pick<Consent, 'userId' | 'clientId'>,
+  nowMs: number,
+): Promise<boolean> => {
+  const changes = await db.run(
+    `INSERT INTO consents (id, user_id, client_id, resource, scopes, created_at) VALUES (?, ?, ?, '', '', ?)
+     ON CONFLICT (id) DO NOTHING`,
+    hash('sha256', `${userId}\n${clientId}`, 'base64url'),
+    userId,
+    clientId,
+    nowMs,
+  )
+  return changes > 0
+}
+
 /** Forgets what a user has allowed one client, or each, so that it has to ask again. */
 export const forgetConsents = (
   db: Pick<Queries, 'run'>,

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { Notify } from '../accounts/account-notice.ts'
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { randomToken } from '../lib/secrets.ts'
@@ -7,8 +8,10 @@ import { currentTimeMs } from '../sessions/lifetime.ts'
 import type { CachedRow, Database, Transaction } from '../storage/database.ts'
 import type { AuthorizationCode } from './authorization-code.ts'
 import type { Client } from './client.ts'
+import { rememberGrant } from './consent-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
 import { cacheGrants, findGrantsAboveLimit, findLiveGrants, findNewGrant, insertGrant } from './grant-store.ts'
+import { kindOfRedirect } from './redirect-uri.ts'
 import { type CachedGrant, type Grant, type GrantWithUser, hangsOnSession, YEAR_MS } from './grant.ts'
 
 /** Nobody has as many programs. A program that asks for a grant before each of its requests gets no further. */
@@ -19,6 +22,8 @@ interface NewGrant {
   code: AuthorizationCode
   client: Client
   nowMs: number
+  /** It is the browser in which the user has allowed it. The request itself comes from the client. */
+  device: Caller['device']
 }
 
 /** Other parts of the OAuth server read grants here. */
@@ -46,9 +51,10 @@ interface GrantsDeps {
   grantIdleMs: number
   clientGrants: GrantEndings
   recordEvent: RecordEvent
+  notify: Notify
 }
 
-export const createGrants = ({ db, clock, grantIdleMs, clientGrants, recordEvent }: GrantsDeps): Grants => {
+export const createGrants = ({ db, clock, grantIdleMs, clientGrants, recordEvent, notify }: GrantsDeps): Grants => {
   const rows = cacheGrants(db)
   const { endGrants } = clientGrants
 
@@ -58,6 +64,16 @@ export const createGrants = ({ db, clock, grantIdleMs, clientGrants, recordEvent
     const about = { userId, newId, nowMs, clientId: client.id, limit: MAX_GRANTS_OF_DOCUMENT }
     const ofClient = client.kind === 'document' ? await findGrantsAboveLimit(transaction, about) : []
     for (const id of new Set([...ofUser, ...ofClient])) await endGrants(transaction, { id }, 'grant_limit', caller)
+  }
+
+  /** Tells the user of the first grant to a client. */
+  const tellOfFirst = async (transaction: Transaction, { code, client, nowMs, device }: NewGrant): Promise<void> => {
+    const { userId } = code
+    if (client.firstParty || !(await rememberGrant(transaction, { userId, clientId: client.id }, nowMs))) return
+    const { name, kind } = client
+    const host = hostOfClient(client, code.redirectUri)
+    const about = { kind: 'application_connected', name, isNameVouched: kind === 'operator', host } as const
+    await notify(transaction, userId, about, { device })
   }
 
   return {
@@ -80,16 +96,24 @@ export const createGrants = ({ db, clock, grantIdleMs, clientGrants, recordEvent
     endOfUser: (userId, which, reason, caller) =>
       db.inTransaction((transaction) => endGrants(transaction, { ...which, userId }, reason, caller)),
 
-    async create(transaction, { code, client, nowMs }, caller) {
-      const grant = newGrant({ code, client, nowMs }, grantIdleMs)
+    async create(transaction, given, caller) {
+      const { code, client } = given
+      const grant = newGrant(given, grantIdleMs)
       await insertGrant(transaction, grant)
       const { id: grantId, userId, scopes } = grant
       const details = { grantId, clientId: client.id, clientName: client.name, scopes }
       await recordEvent(transaction, { type: 'grant.created', userId, sessionId: code.sessionId, details }, caller)
       await endAboveLimit(transaction, grant, client, caller)
+      await tellOfFirst(transaction, given)
       return findNewGrant(transaction, grantId)
     },
   }
+}
+
+/** Names the host of the metadata document, or else of the redirect, in ASCII. */
+const hostOfClient = ({ kind, id }: Client, redirectUri: string): string | undefined => {
+  if (kind === 'document') return new URL(id).host
+  return kindOfRedirect(redirectUri) === 'https' ? new URL(redirectUri).host : undefined
 }
 
 const newGrant = ({ code, client, nowMs }: NewGrant, idleMs: number): Grant => ({

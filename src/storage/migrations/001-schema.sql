@@ -216,6 +216,7 @@ CREATE INDEX authorization_codes_of_client ON authorization_codes (client_id);
 CREATE INDEX authorization_codes_expired ON authorization_codes (expires_at);
 
 -- What a user has allowed a client that the operator made.
+-- A row whose id is of user and client alone says that the client has had a grant, of which the user was told.
 CREATE TABLE consents (
   -- the hash of user, client and resource
   id TEXT COLLATE "C" CONSTRAINT "consents.id" PRIMARY KEY,

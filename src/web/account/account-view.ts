@@ -112,7 +112,7 @@ export interface AccountView extends FormView, AccountEmailView {
   /** It is undefined if nothing is set up, and nothing can be. */
   secondFactor?: SecondFactorSectionView | undefined
   refusedPasskeyName?: RefusedNameView | undefined
-  /** These clients have access to the account. */
+  /** These clients have access to the account. It is undefined if the OAuth server is off. */
   applications?: readonly ApplicationView[] | undefined
   /** The latest event comes first. */
   activity: readonly ActivityView[]

@@ -1,5 +1,5 @@
 import { t } from '../../languages/texts.ts'
-import { html } from '../../lib/html.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import { agoOf, dayOf } from '../site/time-text.ts'
@@ -30,8 +30,12 @@ const applicationRow = (
 ): AccountRow => ({
   icon: icon('app'),
   title: name,
-  state: html`${place}${scopes.length > 0 && html` · ${scopes.join(' · ')}`}<br>
-${t.html('account.apps.since', { date: dayOf(sinceMs), when: agoOf(lastUsedMs, nowMs) })}`,
+  state: html`${place}<br>
+${
+  scopes.length > 0 &&
+  html`${scopes.join(' · ')}<br>
+`
+}${t.html('account.apps.since', { date: dayOf(sinceMs), when: agoOf(lastUsedMs, nowMs) })}`,
   action: {
     kind: 'sends',
     form: html`<form method="post" action="${ACTION}">
@@ -40,18 +44,28 @@ ${csrfInput(csrfToken)}<button class="second small" name="client_id" value="${cl
   },
 })
 
-/** The section is there where a client has access. */
+/** It stands beside the logout of all devices too: it is looked for there after a theft. */
+export const disconnectAllForm = ({ csrfToken, applications = [] }: Listed): HtmlFragment | undefined =>
+  applications.length > 0
+    ? html`<form method="post" action="${ACTION}">
+${csrfInput(csrfToken)}<button class="second small" name="all" value="1">${t('account.apps.disconnect_all')}</button>
+</form>`
+    : undefined
+
+/** The section is there while the OAuth server is on. */
 export const applicationsSection = (listed: Listed): Section | undefined => {
-  const { applications = [], csrfToken } = listed
-  if (applications.length === 0) return undefined
+  const { applications } = listed
+  if (!applications) return undefined
   return {
     id: 'applications',
     title: t('account.apps.title'),
+    formerId: 'connected',
     rows: applications.map((one) => applicationRow(one, listed)),
-    foot: html`<div class="foot">
-<form method="post" action="${ACTION}">
-${csrfInput(csrfToken)}<button class="second small" name="all" value="1">${t('account.apps.disconnect_all')}</button>
-</form>
+    foot:
+      applications.length === 0
+        ? html`<p class="foot about">${t('account.apps.none')}</p>`
+        : html`<div class="foot">
+${disconnectAllForm(listed)}
 </div>`,
   }
 }

@@ -4,23 +4,27 @@ import type { EventFacts } from '../../audit/account-log.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Services } from '../../http/services.ts'
 import { AppError } from '../../lib/errors.ts'
-import { hostOf, placeOfRedirect, scopesInWords } from '../site/client-words.ts'
+import { t } from '../../languages/texts.ts'
+import { hostOf, scopesInWords } from '../site/client-words.ts'
 import type { ApplicationView } from './applications-section.ts'
 
-/** Names the host of a client: that of its metadata document, or else where it is sent. */
+/** Names the host of a client: that of its metadata document, or else where it is sent. A program may be anywhere. */
 const placeOfClient = ({ kind, id, redirectUris }: Client): string => {
   if (kind === 'document') return hostOf(id)
-  const best = redirectUris.find((uri) => kindOfRedirect(uri) === 'https') ?? redirectUris[0]
-  return best === undefined ? id : placeOfRedirect(best)
+  const page = redirectUris.find((uri) => kindOfRedirect(uri) === 'https')
+  return page === undefined ? t('account.apps.program') : hostOf(page)
 }
 
-/** Lists the clients that have access to the account of a user, the last used first. */
+/**
+ * Lists the clients that have access to the account of a user, the last used first. The result is undefined if the OAuth
+ * server is off.
+ */
 export const findApplications = async (
   { hasClients, loadClients }: Pick<Services, 'hasClients' | 'loadClients'>,
   userId: string,
   app: string,
-): Promise<ApplicationView[]> => {
-  if (!hasClients) return []
+): Promise<ApplicationView[] | undefined> => {
+  if (!hasClients) return undefined
   const { grants, registry, settings }: Clients = await loadClients()
   const all = await grants.list(userId)
   const ids = [...new Set(all.map(({ clientId }) => clientId))]

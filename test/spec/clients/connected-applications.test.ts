@@ -1,9 +1,11 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newAgent, signedUp } from '../../support/client/accounts.ts'
-import { assertPage } from '../../support/client/assertions.ts'
+import { loggedIn, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
+import { assertCannotLogIn, assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
 import {
+  allow,
+  answerToClient,
   authorizePath,
   CLIENT_SETTINGS,
   codeFor,
@@ -12,9 +14,16 @@ import {
   REDIRECT_URI,
 } from '../../support/clients/authorization.ts'
 import { createUserAgent, urlEncoded, type UserAgent } from '../../support/client/user-agent.ts'
+import { openDatabase } from '../../support/database/database.ts'
+import { startSmtpServer } from '../../support/network/smtp-server.ts'
+import { tokenOf } from '../../support/recovery/reset.ts'
+import { createUser } from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
 
-const service = await startService({ env: CLIENT_SETTINGS })
+const smtp = await startSmtpServer()
+const mail = { ...smtp.env, SVC_MAIL_NOTICES: 'off', SVC_EMAIL_VERIFICATION: 'off' }
+const service = await startService({ env: { ...CLIENT_SETTINGS, ...mail, SVC_CLIENT_REGISTRATION: 'on' } })
+const database = await openDatabase(service)
 const LOGOUT_URI = 'https://app.example.net/bye'
 const options = ['--logout-uri', LOGOUT_URI]
 const client = await madeClient(service, { options })
@@ -49,7 +58,8 @@ const LASTING = { scope: 'openid offline_access notes:read' }
 
 test('the account lists a client, and disconnects it with all of its grants', async () => {
   const { agent } = await signedUp(service)
-  assert.ok(!(await agent.get('/auth/account')).text.includes('Connected applications'))
+  const NONE = 'No application has access to your account.'
+  assert.ok((await agent.get('/auth/account')).text.includes(NONE))
   const [one, two] = [await trade(agent, LASTING), await trade(agent, HANGING)]
   const page = await agent.get('/auth/account')
   assertPage(page)
@@ -58,7 +68,9 @@ test('the account lists a client, and disconnects it with all of its grants', as
   const answer = await agent.post('/auth/account/applications', { client_id: client.id })
   assert.equal(answer.status, 303)
   assert.deepEqual([await refresh(one), await refresh(two)], [400, 400])
-  assert.ok(!(await agent.get('/auth/account')).text.includes('Connected applications</h2>'))
+  const after = await agent.get('/auth/account')
+  assert.ok(after.text.includes(NONE))
+  assert.ok(!after.text.includes('Notebook'))
   consentForm(await agent.get(authorizePath(client.id, LASTING)))
 })
 
@@ -138,4 +150,93 @@ test('an ID token as a hint names the user who is expected', async () => {
     (await agent.get(authorizePath(client.id, { id_token_hint: 'x' }))).location ?? '',
     /error=invalid_request/,
   )
+})
+
+/** A user whose address is proved. */
+const owner = async () => {
+  const person = newPerson()
+  await createUser(service, person)
+  return { person, agent: await loggedIn(service, person) }
+}
+
+/** Every notice of an application that was written to an address, sent or not. */
+const countNotices = async (email: string): Promise<number> => {
+  const rows = await database.rows('SELECT purpose FROM mail_messages WHERE recipient = ?', email)
+  return rows.filter(({ purpose }) => purpose === 'application_connected').length
+}
+
+test('the first grant to a client is told by mail, whatever the setting of notices; "This wasn’t me" ends it', async () => {
+  const { person, agent } = await owner()
+  const tokens = await trade(agent, LASTING)
+  const { subject, text, html, link } = await smtp.receivedFor(person.email)
+  assert.equal(subject, 'An application was connected to your account')
+  for (const part of [text, html]) for (const fact of ['Notebook', 'app.example.net']) assert.ok(part.includes(fact))
+  assert.match(text, /^IP address: (?:127\.0\.0\.1|::1)$/m, 'of the browser that has allowed it')
+
+  const browser = newAgent(service)
+  const path = link.slice(service.url.length)
+  const page = await browser.get(path)
+  assertPage(page)
+  assert.ok(page.text.includes('All connected applications are disconnected.'))
+  assert.equal(await refresh(tokens), 200, 'a look at the page changes nothing')
+  const form = { token: tokenOf(link), password: `new ${person.password}` }
+  assertPage(await browser.post('/auth/account/not-me', { ...form, password: 'short' }), 422)
+  assert.equal(await refresh(tokens), 200, 'a refused password changes nothing')
+  assertRedirect(await browser.post('/auth/account/not-me', form), '/')
+  assert.equal(await refresh(tokens), 400)
+  await assertSignedOut(agent)
+  await assertCannotLogIn(service, person)
+  assertPage(await newAgent(service).get(path), 410)
+  consentForm(await browser.get(authorizePath(client.id, LASTING)))
+})
+
+test('further grants to a client are not told, until it was disconnected', async () => {
+  const { person, agent } = await owner()
+  await trade(agent, LASTING)
+  await trade(agent, HANGING)
+  const other = await madeClient(service, { name: 'Other' })
+  assert.equal(await countNotices(person.email), 1)
+  await codeFor(agent, other.id)
+  assert.equal(await countNotices(person.email), 1, 'a code is no grant')
+  await agent.post('/auth/account/applications', { client_id: client.id })
+  await trade(agent, LASTING)
+  assert.equal(await countNotices(person.email), 2)
+  // An end of all sessions is no new beginning.
+  await service.cli(['sessions', 'revoke', person.email])
+  await trade(await loggedIn(service, person), LASTING)
+  assert.equal(await countNotices(person.email), 2)
+})
+
+test('an address that nobody has proved learns no name that a stranger could have chosen', async () => {
+  const redirect_uri = 'http://127.0.0.1/callback'
+  const registered = await createUserAgent(service).send({
+    method: 'POST',
+    path: '/auth/oauth2/register',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Claim it at evil.example', redirect_uris: [redirect_uri] }),
+  })
+  const { client_id } = registered.json<{ client_id: string }>()
+  for (const isProved of [false, true]) {
+    const { agent, person } = isProved ? await owner() : await signedUp(service)
+    const sent = await agent.get(authorizePath(client_id, { redirect_uri }))
+    const return_to = new URL(sent.location ?? '', service.url).searchParams.get('return_to') ?? ''
+    const confirmed = await agent.post('/auth/account/confirm', { password: person.password, return_to })
+    const answer = await allow(agent, await agent.get(confirmed.location ?? ''))
+    const code = answerToClient(answer, redirect_uri).get('code') ?? ''
+    const fields = { grant_type: 'authorization_code', client_id, client_secret: '', redirect_uri, code, code_verifier }
+    assert.equal((await ask(fields)).status, 200)
+    const { subject, text, html } = await smtp.receivedFor(person.email)
+    assert.equal(subject, 'An application was connected to your account')
+    assert.match(text, /^Where: A program on a device$/m)
+    assert.equal(`${text}${html}`.includes('evil.example'), isProved, 'a name of its own goes to its owner alone')
+  }
+})
+
+test('grants to a client of the operator’s own are not told', async () => {
+  const own = await madeClient(service, { name: 'Own', options: ['--first-party'] })
+  const { person, agent } = await owner()
+  const code = await codeFor(agent, own.id, LASTING)
+  const fields = { client_id: own.id, client_secret: own.secret ?? '', redirect_uri: REDIRECT_URI, code_verifier }
+  assert.equal((await ask({ grant_type: 'authorization_code', code, ...fields })).status, 200)
+  assert.equal(await countNotices(person.email), 0)
 })
