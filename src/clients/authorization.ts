@@ -54,13 +54,14 @@ export type RecipientProblem =
   | 'redirect_missing'
   | 'redirect_unknown'
   | 'parameter_repeated'
+  | 'too_long'
 
 export type LookedAt =
   | { problem: RecipientProblem }
   | { recipient: Recipient; refusal: RequestRefusal }
   | { good: GoodRequest }
-  /** The document of a client is fetched for a user alone. */
-  | { needsUser: true }
+  /** The document of a client is fetched for a user alone. Where nobody may be asked to log in, this is the problem. */
+  | { needsUser: RecipientProblem }
 
 /** A user who is signed in is asked, or has allowed it. */
 interface Asked {
@@ -91,7 +92,7 @@ interface AuthorizationDeps extends Pick<ClientSettings, 'resources' | 'scopes'>
   db: Database
   clock: Clock
   rootSecret: RootSecret
-  registry: Pick<Registry, 'find' | 'findForAuthorize'>
+  registry: Pick<Registry, 'find' | 'findForAuthorize' | 'isDocumentId'>
   sessions: Pick<Sessions, 'find'>
   readIdTokenHint: ClientTokens['readIdTokenHint']
 }
@@ -127,11 +128,15 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
         return { problem: 'parameter_repeated' }
       if (id === undefined) return { problem: 'client_missing' }
       const client = await (userId === undefined ? registry.find(id) : registry.findForAuthorize(id, userId))
-      if (!client && userId === undefined && mayHaveDocument(id) && !isTooLong(sent.parameters))
-        return { needsUser: true }
+      if (redirectUri === undefined && client) return { problem: 'redirect_missing' }
+      const isRecipient = client !== undefined && redirectUri !== undefined && isRedirectUriOf(client, redirectUri)
+      // The document may say something else by now.
+      if (!isRecipient && userId === undefined && registry.isDocumentId(id))
+        return isTooLong(sent.parameters)
+          ? { problem: 'too_long' }
+          : { needsUser: client ? 'redirect_unknown' : 'client_unknown' }
       if (!client) return { problem: 'client_unknown' }
-      if (redirectUri === undefined) return { problem: 'redirect_missing' }
-      if (!isRedirectUriOf(client, redirectUri)) return { problem: 'redirect_unknown' }
+      if (!isRecipient) return { problem: 'redirect_unknown' }
       // Nobody knows which of several states is the client's.
       const recipient = { client, redirectUri, state: sent.repeated.includes('state') ? undefined : state }
       const read = readRequest(sent, client, deps)
@@ -183,6 +188,3 @@ const BAD_HINT: RequestRefusal = {
   error: 'invalid_request',
   description: 'id_token_hint is no ID token that this client has got here.',
 }
-
-/** The registry decides. */
-const mayHaveDocument = (id: string): boolean => id.startsWith('https://')

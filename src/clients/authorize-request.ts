@@ -83,6 +83,8 @@ export const readSentRequest = ({ all }: { all: (name: string) => string[] }): S
 /** The whole request travels in an address. */
 const MAX_LENGTH = 2048
 
+export const REQUEST_TOO_LONG = `The parameters have more than ${MAX_LENGTH} bytes together: shorten state.`
+
 /** Tells whether the parameters are longer than a sealed request may hold, in UTF-8. */
 export const isTooLong = (parameters: Parameters): boolean =>
   Object.entries(parameters).reduce((sum, [name, value]) => sum + Buffer.byteLength(name + value), 0) > MAX_LENGTH
@@ -129,11 +131,7 @@ const REFUSALS: readonly (readonly [holds: (given: Given) => boolean, error: Aut
     'request_not_supported',
     'request_uri is not supported: send the parameters themselves.',
   ],
-  [
-    ({ parameters }) => isTooLong(parameters),
-    'invalid_request',
-    `The parameters have more than ${MAX_LENGTH} bytes together: shorten state.`,
-  ],
+  [({ parameters }) => isTooLong(parameters), 'invalid_request', REQUEST_TOO_LONG],
   [({ parameters }) => parameters.response_type === undefined, 'invalid_request', 'response_type must be code.'],
   [({ parameters }) => parameters.response_type !== 'code', 'unsupported_response_type', 'response_type must be code.'],
   [

@@ -107,7 +107,8 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     const outcome = await decide(good, step)
     if (outcome === 'login') return redirect(loginPath(pathOf(context, held), good.request.loginHint))
     if (outcome === 'confirm' || outcome === 'confirm_mfa') {
-      const acr = outcome === 'confirm_mfa' ? 'mfa' : undefined
+      // A confirmation with less would take away what the session has proved, and be asked for again.
+      const acr = good.request.wantsMfa ? 'mfa' : undefined
       const isNew = outcome === 'confirm' || good.request.prompt.has('login')
       const since = isNew ? held.beganAtMs : undefined
       return redirect(confirmPath({ returnTo: pathOf(context, held), acr, since }))
@@ -135,7 +136,7 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     if ('problem' in looked) return problemPage(looked.problem, context.requestId)
     if ('needsUser' in looked) {
       const { prompt = '', login_hint: hint } = step.held.sent.parameters
-      if (prompt.split(' ').includes('none')) return problemPage('client_unknown', context.requestId)
+      if (prompt.split(' ').includes('none')) return problemPage(looked.needsUser, context.requestId)
       return redirect(loginPath(pathOf(context, step.held), hint))
     }
     if ('good' in looked) return undefined

@@ -1,4 +1,5 @@
 import type { RecipientProblem } from '../../clients/authorization.ts'
+import { REQUEST_TOO_LONG } from '../../clients/authorize-request.ts'
 import { AppError } from '../../lib/errors.ts'
 import { html } from '../../lib/html.ts'
 import type { RequestMetrics } from '../../http/request-metrics.ts'
@@ -20,6 +21,7 @@ const DETAILS: Record<AuthorizeProblem, readonly [field: string, details: string
     'redirect_uri',
     'redirect_uri is none of those of this client. It is compared byte for byte; any port is accepted after a loopback address.',
   ],
+  too_long: ['state', REQUEST_TOO_LONG],
   parameter_repeated: ['client_id', 'client_id and redirect_uri must come once.'],
   request_expired: ['request', t('authorize.lost_expired')],
   request_other_browser: ['request', t('authorize.lost_other_browser')],

@@ -244,8 +244,28 @@ describe('a metadata document', () => {
       base.replace('localhost', '127.0.0.1') + 'first',
       base.replace('localhost', 'localhost.') + 'first',
       'https://evil.example/client.json',
-    ])
+    ]) {
       assert.equal((await request(id)).status, 400, id)
+      assert.equal((await request(id, newAgent(service))).status, 400, `${id}: nobody has to log in to learn that`)
+    }
+  })
+
+  test('may name another redirect URI by now: the login page comes first, and prompt=none is a page for the developer', async () => {
+    const id = host.publish('moved')
+    await requestByNew(id)
+    const redirect_uri = 'http://127.0.0.1/moved'
+    host.publish('moved', { redirect_uris: [redirect_uri] })
+    const ask = (changes = {}) => newAgent(service).get(authorizePath(id, { redirect_uri, ...changes }))
+    assert.match((await ask()).location ?? '', /^\/auth\/login\?/)
+    const silent = await ask({ prompt: 'none' })
+    assert.equal(silent.status, 400)
+    assert.match(silent.text, /redirect_uri is none of those of this client/)
+    const long = await ask({ state: 'x'.repeat(2048) })
+    assert.equal(long.status, 400)
+    assert.match(long.text, /more than 2048 bytes/)
+    await clock.turnTo(clock.aheadMs() + 2 * MINUTE_MS)
+    const { agent: user } = await signedUp(service)
+    assert.match((await user.get(authorizePath(id, { redirect_uri }))).location ?? '', /^\/auth\/account\/confirm\?/)
   })
 })
 
