@@ -44,16 +44,15 @@ const COLUMNS: Column<Grant>[] = [
 const withGrants = <Result>(call: Call<Whose>, work: (about: About) => Promise<Result>): Promise<Result> => {
   requireOne(call)
   return call.withCore(async ({ core, logEvent }) => {
-    const { registry, grants } = await core.loadClients()
+    const { registry, grants, disconnect } = await core.loadClients()
     const { user, client } = call.options
     const userId = user === undefined ? undefined : (await requireUser(core, user)).id
     const clientId = client === undefined ? undefined : (await registry.requireNamed(client)).id
-    return work({ grants, userId, clientId, logEvent })
+    return work({ grants, disconnect, userId, clientId, logEvent })
   })
 }
 
-interface About {
-  grants: Clients['grants']
+interface About extends Pick<Clients, 'disconnect' | 'grants'> {
   userId: string | undefined
   clientId: string | undefined
   logEvent: Opened['logEvent']
@@ -72,16 +71,12 @@ const list = command({
 })
 
 const revoke = command({
-  text: 'end all grants of a user, of a client, or of both',
+  text: 'end all grants of a user, of a client, or of both: the user is asked again',
   examples: ['svc grants revoke --user ada@example.com', 'svc grants revoke --user ada --client notes'],
   options: WHOSE,
   run: (call) =>
-    withGrants(call, async ({ grants, userId, clientId, logEvent }) => {
-      const which = clientId === undefined ? {} : { clientId }
-      const ended =
-        userId === undefined
-          ? await grants.endOfClient(clientId ?? '', 'operator')
-          : await grants.endOfUser(userId, which, 'operator')
+    withGrants(call, async ({ disconnect, userId, clientId, logEvent }) => {
+      const ended = await disconnect(userId, clientId)
       logEvent('client_disconnect', { userId, clientId, count: ended })
       await call.result({ ended }, `${countText(ended, 'grant')} ended.`)
     }),

@@ -2,7 +2,7 @@ import type { AuthorizeError } from './authorize-policy.ts'
 import type { Client } from './client.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { findResource } from '../lib/audience.ts'
-import { scopesFor, scopesIn } from './scope.ts'
+import { resourcesFor, scopesFor, scopesIn } from './scope.ts'
 
 /** svc knows these parameters of a request, and ignores all others (RFC 6749 section 3.1). */
 const PARAMETERS = [
@@ -115,11 +115,9 @@ const grantedScopes = ({ parameters, client, settings }: Given): string[] => {
 
 /** Without a resource, the only one of the client counts. */
 const resourceOf = ({ parameters: { resource }, client, settings }: Given): string | undefined => {
-  const known = client.resources.length > 0 ? client.resources : settings.resources
   const only = client.resources.length === 1 ? client.resources[0] : undefined
   const asked = resource ?? only
-  const ofSettings = asked === undefined ? undefined : findResource(settings.resources, asked)
-  return ofSettings !== undefined && findResource(known, ofSettings) !== undefined ? ofSettings : undefined
+  return asked === undefined ? undefined : findResource(resourcesFor(client, settings.resources), asked)
 }
 
 /** This table has every reason to refuse a request whose client and redirect are good. The first that holds decides. */
@@ -130,6 +128,12 @@ const REFUSALS: readonly (readonly [holds: (given: Given) => boolean, error: Aut
     ({ parameters }) => parameters.request_uri !== undefined,
     'request_not_supported',
     'request_uri is not supported: send the parameters themselves.',
+  ],
+  [
+    // PostgreSQL stores no NUL, and no honest client sends one.
+    ({ parameters: { nonce = '' } }) => nonce.includes('\0'),
+    'invalid_request',
+    'nonce has a NUL.',
   ],
   [({ parameters }) => isTooLong(parameters), 'invalid_request', REQUEST_TOO_LONG],
   [({ parameters }) => parameters.response_type === undefined, 'invalid_request', 'response_type must be code.'],

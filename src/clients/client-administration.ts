@@ -18,6 +18,7 @@ import {
 } from './client-store.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { hashOfCode } from './codes.ts'
+import { forgetConsents } from './consent-store.ts'
 
 /** What is undefined stays as it is, and `null` takes a value away. A client keeps its type. */
 export type ClientChanges = {
@@ -103,6 +104,7 @@ export const createClientAdministration = (deps: ClientAdministrationDeps): Clie
         const changed = withChanges(client, changes, deps)
         if (caller) refuseForKeys(changed, client)
         await updateClient(transaction, changed)
+        if (leadsElsewhere(changed, client)) await forgetConsents(transaction, { clientId: id })
         const { disabledAtMs } = changed
         const isSwitched = (disabledAtMs === undefined) !== (client.disabledAtMs === undefined)
         const reason = disabledAtMs === undefined ? 'enabled' : 'disabled'
@@ -165,6 +167,10 @@ const withChanges = (
   const disabledAtMs = (disabled ?? client.disabledAtMs !== undefined) ? sinceMs : undefined
   return { ...client, ...fields, disabledAtMs }
 }
+
+/** Users have allowed codes to go where the client lived then: a stolen key must not lead them elsewhere unseen. */
+const leadsElsewhere = ({ redirectUris }: Client, before: Client): boolean =>
+  redirectUris.some((uri) => !before.redirectUris.includes(uri))
 
 /** A key of the server API may be stolen with the application: it sets nothing that svc trusts, or calls by itself. */
 const refuseForKeys = (wanted: Pick<ClientFields, 'firstParty' | 'backchannelLogoutUri'>, client?: Client): void => {

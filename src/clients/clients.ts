@@ -12,11 +12,10 @@ import type { Sign } from '../sessions/tokens/signer.ts'
 import { type Database, inBatches } from '../storage/database.ts'
 import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
 import { type Authorization, createAuthorization } from './authorization.ts'
-import { deleteCodesBefore, deleteCodesOfUser } from './code-store.ts'
+import { deleteCodesBefore } from './code-store.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { createCodeTrade } from './codes.ts'
 import { forgetConsents } from './consent-store.ts'
-import { deleteCodesOfClient } from './grant-ending-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
 import { deleteExpiredGrants } from './grant-store.ts'
 import { createGrants, type Grants } from './grants.ts'
@@ -40,8 +39,11 @@ export interface Clients {
   authorization: Authorization
   grants: Grants
   requests: TokenRequests
-  /** Ends what one client, or each, may do for a user: its grants, codes and consents. Resolves to how many grants. */
-  disconnect(userId: string, clientId: string | undefined, caller: Caller): Promise<number>
+  /**
+   * Ends what one client, or each, may do for one user, or each: its grants, codes and consents. Resolves to how many
+   * grants. Without a caller, an operator does it.
+   */
+  disconnect(userId: string | undefined, clientId: string | undefined, caller?: Caller): Promise<number>
   /** Reads an ID token that svc has signed, expired or not. */
   readIdTokenHint: ClientTokens['readIdTokenHint']
   logoutSender: Dispatcher
@@ -75,10 +77,7 @@ export const createClients = (deps: ClientsDeps): Clients => {
   clientGrants.watch({ forget: (ids) => ids.forEach(forget), forgetAll, wake: logoutSender.wake })
   const registry = createRegistry({
     ...deps,
-    async endGrants(transaction, clientId, caller) {
-      await deleteCodesOfClient(transaction, clientId)
-      await clientGrants.endGrants(transaction, { clientId }, 'client', caller)
-    },
+    endGrants: (transaction, clientId, caller) => clientGrants.endGrants(transaction, { clientId }, 'client', caller),
   })
   return {
     settings: deps,
@@ -88,9 +87,10 @@ export const createClients = (deps: ClientsDeps): Clients => {
     requests: createTokenRequests({ ...shared, trade, refresh: createGrantRefresh(shared) }),
     disconnect: (userId, clientId, caller) =>
       db.inTransaction(async (transaction) => {
-        await deleteCodesOfUser(transaction, userId, clientId)
-        await forgetConsents(transaction, userId, clientId)
-        return clientGrants.endGrants(transaction, { userId, clientId }, 'disconnected', caller)
+        const of = { userId, clientId }
+        const ended = await clientGrants.endGrants(transaction, of, reasonOf(caller), caller)
+        await forgetConsents(transaction, of)
+        return ended
       }),
     readIdTokenHint: tokens.readIdTokenHint,
     logoutSender,
@@ -101,6 +101,8 @@ export const createClients = (deps: ClientsDeps): Clients => {
       (await logoutSender.deleteOld(nowMs)),
   }
 }
+
+const reasonOf = (caller: Caller | undefined) => (caller ? 'disconnected' : 'operator')
 
 /** A code that comes again within this time of its expiry still ends its grant. */
 const USED_CODE_KEPT_MS = 86_400_000

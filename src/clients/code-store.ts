@@ -63,13 +63,3 @@ export const deleteCodesBefore = (db: Pick<Queries, 'run'>, expiredBeforeMs: num
     expiredBeforeMs,
     limit,
   )
-
-/** Deletes the codes that one client, or each, has got for a user. */
-export const deleteCodesOfUser = (
-  db: Pick<Queries, 'run'>,
-  userId: string,
-  clientId: string | undefined,
-): Promise<number> =>
-  clientId === undefined
-    ? db.run('DELETE FROM authorization_codes WHERE user_id = ?', userId)
-    : db.run('DELETE FROM authorization_codes WHERE user_id = ? AND client_id = ?', userId, clientId)

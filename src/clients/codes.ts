@@ -14,6 +14,7 @@ import type { GrantEndings } from './grant-endings.ts'
 import type { CachedGrant } from './grant.ts'
 import type { Grants } from './grants.ts'
 import { oauthError } from './oauth-error.ts'
+import { resourcesFor } from './scope.ts'
 import { findResource } from '../lib/audience.ts'
 
 export const hashOfCode = (code: string): string => hash('sha256', code, 'base64url')
@@ -115,7 +116,7 @@ export const createCodeTrade = ({
       throw oauthError('invalid_grant', 'redirect_uri is not the one that the code was asked for with.')
     if (!isVerifierOf(found.challenge, sent.verifier))
       throw oauthError('invalid_grant', 'code_verifier does not belong to the code_challenge of this code.')
-    requireSameResource(resources, found.resource, sent.resource)
+    requireSameResource(resourcesFor(client, resources), found.resource, sent.resource)
     const traded = await db.inTransaction((transaction) => use(transaction, id, client, found, caller))
     if (!traded) throw oauthError('invalid_grant', NOT_GOOD)
     return traded

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Queries } from '../storage/database.ts'
+import { conditionsOf, type OwnerAndClient } from './grant-ending-store.ts'
 
 /** A user allows a client these scopes at a resource. */
 export interface Consent {
@@ -60,12 +61,8 @@ export const rememberGrant = async (
   return changes > 0
 }
 
-/** Forgets what a user has allowed one client, or each, so that it has to ask again. */
-export const forgetConsents = (
-  db: Pick<Queries, 'run'>,
-  userId: string,
-  clientId: string | undefined,
-): Promise<number> =>
-  clientId === undefined
-    ? db.run('DELETE FROM consents WHERE user_id = ?', userId)
-    : db.run('DELETE FROM consents WHERE user_id = ? AND client_id = ?', userId, clientId)
+/** Forgets what one user, or each, has allowed one client, or each, so that it has to ask again. */
+export const forgetConsents = (db: Pick<Queries, 'run'>, of: OwnerAndClient): Promise<number> => {
+  const { where, values } = conditionsOf(of)
+  return db.run(`DELETE FROM consents WHERE ${where}`, ...values)
+}

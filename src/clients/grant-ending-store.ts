@@ -10,6 +10,8 @@ export interface EndedGrant {
   client_id: string
 }
 
+export type OwnerAndClient = Pick<WhichGrants, 'userId' | 'clientId'>
+
 const CONDITIONS = {
   id: 'id = ?',
   userId: 'user_id = ?',
@@ -19,13 +21,24 @@ const CONDITIONS = {
   hanging: 'session_id IS NOT NULL',
 } satisfies Record<keyof WhichGrants, string>
 
-/** Deletes the grants for which all conditions hold; no condition at all is an error. */
-export const deleteGrants = (db: Queries, which: WhichGrants): Promise<EndedGrant[]> => {
+/** No condition at all is an error. */
+export const conditionsOf = (which: WhichGrants) => {
   const names = (Object.keys(CONDITIONS) as (keyof WhichGrants)[]).filter((name) => which[name] !== undefined)
   if (names.length === 0) throw new TypeError('Nothing says which grants end.')
   const values = names.map((name) => which[name]).filter((value) => typeof value === 'string')
-  const where = names.map((name) => CONDITIONS[name]).join(' AND ')
+  return { where: names.map((name) => CONDITIONS[name]).join(' AND '), values }
+}
+
+/** Deletes the grants for which all conditions hold. */
+export const deleteGrants = (db: Queries, which: WhichGrants): Promise<EndedGrant[]> => {
+  const { where, values } = conditionsOf(which)
   return db.all(`DELETE FROM grants WHERE ${where} RETURNING id, user_id, client_id`, ...values)
+}
+
+/** Deletes the codes of a user, of a client, or of both: a code of before would be traded for a grant of afterwards. */
+export const deleteCodes = (db: Pick<Queries, 'run'>, of: OwnerAndClient): Promise<number> => {
+  const { where, values } = conditionsOf(of)
+  return db.run(`DELETE FROM authorization_codes WHERE ${where}`, ...values)
 }
 
 export const deleteOldestGrants = (db: Queries, limit: number): Promise<EndedGrant[]> =>
@@ -36,10 +49,6 @@ export const deleteOldestGrants = (db: Queries, limit: number): Promise<EndedGra
 
 export const updateSessionOfGrants = (db: Queries, sessionId: string, successorId: string): Promise<{ id: string }[]> =>
   db.all('UPDATE grants SET session_id = ? WHERE session_id = ? RETURNING id', successorId, sessionId)
-
-/** Deletes the codes that a client has not traded yet. */
-export const deleteCodesOfClient = (db: Pick<Queries, 'run'>, clientId: string): Promise<number> =>
-  db.run('DELETE FROM authorization_codes WHERE client_id = ?', clientId)
 
 interface EndingClient {
   id: string

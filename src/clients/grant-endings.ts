@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Clock } from '../lib/time.ts'
-import type { ClientGrants } from '../sessions/client-grants.ts'
+import type { ClientGrants, WhichGrants } from '../sessions/client-grants.ts'
 import type { Transaction } from '../storage/database.ts'
 import {
+  deleteCodes,
   deleteGrants,
   deleteOldestGrants,
   type EndedGrant,
@@ -60,6 +61,7 @@ export const createGrantEndings = ({ clock, hasClients, recordEvent }: GrantEndi
     },
 
     async endGrants(transaction, which, reason, caller) {
+      if (meansAll(which)) await deleteCodes(transaction, which)
       const ended = await deleteGrants(transaction, which)
       if (ended.length === 0) return 0
       const clients = await announce(transaction, ended)
@@ -89,3 +91,7 @@ export const createGrantEndings = ({ clock, hasClients, recordEvent }: GrantEndi
     },
   }
 }
+
+/** Codes go with all grants of a user or of a client. One that was given in a session goes with that. */
+const meansAll = ({ id, sessionId, exceptSessionId, hanging }: WhichGrants): boolean =>
+  (id ?? sessionId ?? exceptSessionId ?? hanging) === undefined

@@ -34,10 +34,8 @@ export interface Grants {
   /** Lists the live grants of a user, the last used first. */
   list(userId: string): Promise<Grant[]>
   listOfClient(clientId: string): Promise<Grant[]>
-  /** Ends all grants of a client; it resolves to how many there were. */
-  endOfClient(clientId: string, reason: string): Promise<number>
-  /** Ends a grant of a user, or all of a client; it resolves to how many there were. */
-  endOfUser(userId: string, which: { id?: string; clientId?: string }, reason: string, caller?: Caller): Promise<number>
+  /** Ends a grant of a user, if it is there. */
+  endOfUser(userId: string, which: { id: string }, reason: string, caller: Caller): Promise<unknown>
   /**
    * Makes the grant of a code, in the transaction that has locked the user and the session; it resolves to the grant as
    * it is there. Its end afterwards takes nothing back from the client that has made it.
@@ -91,8 +89,6 @@ export const createGrants = ({ db, clock, grantIdleMs, clientGrants, recordEvent
 
     list: (userId) => findLiveGrants(db, { userId }, clock.now()),
     listOfClient: (clientId) => findLiveGrants(db, { clientId }, clock.now()),
-    endOfClient: (clientId, reason) => db.inTransaction((transaction) => endGrants(transaction, { clientId }, reason)),
-
     endOfUser: (userId, which, reason, caller) =>
       db.inTransaction((transaction) => endGrants(transaction, { ...which, userId }, reason, caller)),
 

@@ -1,3 +1,4 @@
+import { findResource } from '../lib/audience.ts'
 import type { Client } from './client.ts'
 
 /** A scope of the application, with what the consent page says about it. */
@@ -17,6 +18,10 @@ export const scopesFor = (
   const all = [...OWN_SCOPES, ...known.map(({ name }) => name)]
   return new Set(all.filter((name) => (scopes ? scopes.includes(name) : name !== 'roles')))
 }
+
+/** Lists the resources that tokens of a client may be for. Without a list of its own, these are all. */
+export const resourcesFor = ({ resources }: Pick<Client, 'resources'>, known: readonly string[]): readonly string[] =>
+  resources.length > 0 ? known.filter((resource) => findResource(resources, resource) !== undefined) : known
 
 /** Reads words with any number of spaces between them, each once. */
 export const scopesIn = (text = ''): string[] => [...new Set(text.split(' ').filter((word) => word !== ''))]

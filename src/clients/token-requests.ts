@@ -9,7 +9,7 @@ import type { CachedGrant, GrantWithUser } from './grant.ts'
 import type { Grants } from './grants.ts'
 import { oauthError } from './oauth-error.ts'
 import type { GrantRefresh } from './refresh.ts'
-import { scopesFor, scopesIn } from './scope.ts'
+import { resourcesFor, scopesFor, scopesIn } from './scope.ts'
 import { claimsOf, type ClientToken, type ClientTokens } from './tokens.ts'
 import type { Database } from '../storage/database.ts'
 
@@ -118,7 +118,7 @@ export const createTokenRequests = (deps: TokenRequestsDeps): TokenRequests => {
 
     async refresh(client, { refreshToken, scope, resource }, caller) {
       const check = (grant: GrantWithUser): void => {
-        requireSameResource(deps.resources, grant.resource, resource)
+        requireSameResource(resourcesFor(client, deps.resources), grant.resource, resource)
         narrowed(client, grant, scope)
       }
       const issue = (found: CachedGrant) => respond(found, narrowed(client, found.grant, scope))

@@ -115,7 +115,7 @@ const createRemoval = ({ clock, notify, recordEvent }: Pick<NotMeDeps, 'clock' |
     await removeNamedPasskey(transaction, link, userId, caller)
     await removeSecondFactor(transaction, link, userId, caller)
     // The event ends the grants of every client. Each has to ask again, also those of earlier notices.
-    if (link.purpose === 'not_my_application') await forgetConsents(transaction, userId, undefined)
+    if (link.purpose === 'not_my_application') await forgetConsents(transaction, { userId })
   }
 }
 

@@ -40,7 +40,11 @@ const endInBatches = async (deps: EndingDeps): Promise<number> => {
   for (;;) {
     const ids = await findSessionIds(db, { after, limit: BATCH })
     const last = ids.at(-1)
-    if (last === undefined) return ended
+    if (last === undefined) {
+      // A code that a session gave before it ended may have become a grant meanwhile.
+      await endAllGrants(deps)
+      return ended
+    }
     const range = { after, last }
     ended += await db.inTransaction(async (transaction) => {
       const count = await deleteSessionsUpTo(transaction, range)

@@ -304,6 +304,7 @@ const NOT_OPEN = [
   '/mcp/..%2fmembers/a',
   '/mcp/x/../../members',
   '/mcp/..',
+  '/mcp/..;/members/a',
   '/mcp/%2e./members',
   '/mcpx',
   '/MCP/a',

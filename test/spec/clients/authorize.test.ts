@@ -75,6 +75,7 @@ describe('an error that the client is told', () => {
   const cases: [title: string, error: string, path: string][] = [
     ['a repeated parameter', 'invalid_request', `${authorizePath(client.id)}&nonce=a&nonce=b`],
     ['too much of it', 'invalid_request', authorizePath(client.id, { nonce: 'n'.repeat(2048) })],
+    ['a NUL', 'invalid_request', authorizePath(trusted.id, { nonce: 'a\0b' })],
     ['no response type', 'invalid_request', authorizePath(client.id, { response_type: undefined })],
     ['implicit', 'unsupported_response_type', authorizePath(client.id, { response_type: 'token' })],
     ['a fragment', 'invalid_request', authorizePath(client.id, { response_mode: 'fragment' })],

@@ -8,6 +8,7 @@ import {
   authorizePath,
   CLIENT_SETTINGS,
   codeFor,
+  consentForm,
   REDIRECT_URI as URI,
 } from '../../support/clients/authorization.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
@@ -248,7 +249,7 @@ describe('a client that is disabled or deleted', () => {
 })
 
 describe('svc grants', () => {
-  test('lists and revokes the grants of a user, of a client, or of both', async () => {
+  test('lists and revokes the grants of a user, of a client, or of both, with their codes and consents', async () => {
     const [one, other] = [await create('Grants one'), await create('Grants other')]
     const { agent } = await newlyGranted(service, one)
     const user = await currentUser(agent)
@@ -264,6 +265,14 @@ describe('svc grants', () => {
     assert.deepEqual(await revoke('--client', 'Grants one'), { ended: 1 })
     assert.equal(await list('--user', (await currentUser(stranger.agent)).id), 0)
     assert.deepEqual(await revoke('--user', user.id), { ended: 1 })
+    const asked = await agent.get(authorizePath(one.id))
+    const code = await codeFor(agent, other.id)
+    assert.deepEqual([(await allow(agent, asked)).status, await revoke('--user', user.id)], [200, { ended: 0 }])
+    assertOAuthError(await trade(service, other, code), 400, 'invalid_grant')
+    consentForm(await agent.get(authorizePath(one.id)))
+    const later = await codeFor(agent, one.id)
+    assert.deepEqual(await revoke('--client', one.id), { ended: 0 })
+    assertOAuthError(await trade(service, one, later), 400, 'invalid_grant')
     assert.equal((await service.cli(['grants', 'revoke'])).code, 2)
   })
 })

@@ -209,6 +209,16 @@ describe('a refresh token', () => {
     tokensIn(await refresh(service, native, wide.refresh))
   })
 
+  test('gives nothing for a resource that its client has lost', async () => {
+    const client = await madeClient(service, { name: 'Narrowed' })
+    const { tokens, agent } = await newlyGranted(service, client, 'notes:read', { resource: RESOURCE })
+    const code = await codeFor(agent, client.id, { scope: 'notes:read', resource: RESOURCE })
+    const change = ['clients', 'change', client.id, '--resource', 'https://files.example.com']
+    assert.equal((await service.cli(change)).code, 0)
+    assertOAuthError(await refresh(service, client, tokens.refresh), 400, 'invalid_target')
+    assertOAuthError(await trade(service, client, code), 400, 'invalid_target')
+  })
+
   test('ends when it is not used for 90 days, and after a year in any case', async () => {
     const { tokens } = await newlyGranted(service, web)
     const day = 86_400_000

@@ -5,7 +5,14 @@ import { currentUser, signedUp } from '../../support/client/accounts.ts'
 import { assertJsonError } from '../../support/client/assertions.ts'
 import { createBackend } from '../../support/client/backend.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
-import { CLIENT_SETTINGS, madeClient, REDIRECT_URI as URI } from '../../support/clients/authorization.ts'
+import {
+  answerToClient,
+  authorizePath,
+  CLIENT_SETTINGS,
+  codeFor,
+  madeClient,
+  REDIRECT_URI as URI,
+} from '../../support/clients/authorization.ts'
 import {
   assertEnded,
   assertLive,
@@ -152,6 +159,20 @@ describe('the server API', () => {
       bodyOf(await api.call('PATCH', `/clients/${back.id}`, { name: 'Still', backchannel_logout_uri: URI })).name,
       'Still',
     )
+  })
+
+  test('leads no user elsewhere unseen: at a new redirect URI, those who allowed the client are asked again', async () => {
+    const { id } = await create()
+    const { agent } = await signedUp(service)
+    await codeFor(agent, id)
+    const elsewhere = 'https://elsewhere.example/callback'
+    const change = (uris: string[]) => api.call('PATCH', `/clients/${id}`, { name: 'Renamed', redirect_uris: uris })
+    const silent = async (uri: string) =>
+      answerToClient(await agent.get(authorizePath(id, { redirect_uri: uri, prompt: 'none' })), uri)
+    assert.equal((await change([URI])).status, 200)
+    assert.ok((await silent(URI)).get('code'))
+    assert.equal((await change([URI, elsewhere])).status, 200)
+    for (const uri of [elsewhere, URI]) assert.equal((await silent(uri)).get('error'), 'consent_required')
   })
 
   test('asks for its scopes; writing includes reading', async () => {
