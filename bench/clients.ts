@@ -68,7 +68,9 @@ await bench('Clients', async (run) => {
   }))
   if (!user || !cookie || !open || !secret || !byKey || !byClient) throw new Error('a kind was not measured')
   run.note(`${ACTIVE} users, each with a session and a grant to each of two clients, on ${CONNECTIONS} connections.`)
-  run.note(`Baseline of the last rows: ${FEW.toLocaleString('en')} grants; in both, ${USERS.toLocaleString('en')} users.`)
+  run.note(
+    `Baseline of the last rows: ${FEW.toLocaleString('en')} grants; in both, ${USERS.toLocaleString('en')} users.`,
+  )
   run.note('Server on one core, load client on the other; user and system time of all threads.')
   const refresh = { unit: 'µs', baseline: cookie.few.timesUs, goal: { atMost: 1.15 } }
   const introspect = { unit: '/s', baseline: user.few.rates, goal: { atLeast: 0.77 } }

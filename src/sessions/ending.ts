@@ -41,7 +41,7 @@ const endInBatches = async (deps: EndingDeps): Promise<number> => {
     const ids = await findSessionIds(db, { after, limit: BATCH })
     const last = ids.at(-1)
     if (last === undefined) {
-      // A code that a session gave before it ended may have become a grant meanwhile.
+      // A code that a session gave before it ended may have become a grant since.
       await endAllGrants(deps)
       return ended
     }
