@@ -45,10 +45,7 @@ const healthyWhileRefreshing = async (agent: UserAgent, probe: UserAgent): Promi
       .refresh()
       .finally(() => (unanswered -= 1)),
   )
-  const [healthy, answers] = await Promise.all([
-    answersWhile(probe, () => unanswered === many),
-    Promise.all(refreshes),
-  ])
+  const [healthy, answers] = await Promise.all([answersWhile(probe, () => unanswered === many), Promise.all(refreshes)])
   for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
   return healthy
 }
