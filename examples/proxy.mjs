@@ -2,7 +2,9 @@
 import { createServer, request } from 'node:http'
 
 const { PROXY_PORT = 8000, SVC_PORT = 8080, PORT = 3000 } = process.env
-const portOf = (url) => (/^\/auth(?:[/?]|$)/.test(url) ? SVC_PORT : PORT)
+// Clients of svc look for it at two addresses of the site, too.
+const OF_SVC = /^\/(?:auth(?:[/?]|$)|\.well-known\/(?:oauth-authorization-server|openid-configuration)\/auth(?:\?|$))/
+const portOf = (url) => (OF_SVC.test(url) ? SVC_PORT : PORT)
 const isWebSocket = ({ headers: { upgrade = '' } }) => upgrade.toLowerCase() === 'websocket'
 
 const pass = ({ method, headers, url: path }) =>

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import {
+  CLIENT_EXAMPLES,
   EXAMPLES,
   EXAMPLES_FOLDER,
   type Example,
@@ -91,7 +92,7 @@ const findProblem = (attempt: () => unknown): string | undefined => {
 
 /** The examples, and curl, which lines of the documents use. */
 const attempts = (workshop: string): [name: string, attempt: () => unknown][] => [
-  ...[...EXAMPLES, ...VERIFIERS].map((example): [string, () => unknown] => [
+  ...[...EXAMPLES, ...CLIENT_EXAMPLES, ...VERIFIERS].map((example): [string, () => unknown] => [
     example.name,
     () => prepare(example, workshop),
   ]),

@@ -16,6 +16,8 @@ import type { ApiKeys } from './api-keys/api-keys.ts'
 import type { AuditType, RecordEvent } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
+import type { Clients, OnTokens } from './clients/clients.ts'
+import { createGrantEndings, type GrantEndings } from './clients/grant-endings.ts'
 import type { Config } from './config/config.ts'
 import { settingsOfSubjects } from './config/subject-settings.ts'
 import type { RootSecret } from './lib/derived-keys.ts'
@@ -46,7 +48,7 @@ import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
-import { createSigner } from './sessions/tokens/signer.ts'
+import { createSigner, type Sign } from './sessions/tokens/signer.ts'
 import { deleteKnownBrowsers, endTrust } from './sign-in/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './sign-in/known-browsers.ts'
 import { createPendingSignIns, type PendingSignIns } from './sign-in/pending-sign-ins.ts'
@@ -75,6 +77,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onRecord?: ((type: AuditType, count: number) => void) | undefined
   /** It is called with the limit that has refused a try. */
   onLimited?: ((limit: LimitName) => void) | undefined
+  /** It is called after each response to a client that has tokens. */
+  onTokens?: OnTokens | undefined
 }
 
 /** The core has the rules without HTTP, which a service and the command line share. */
@@ -108,6 +112,7 @@ export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
 interface LoadedOnDemand {
   apiKeys: ApiKeys
   loadDirectory: () => Promise<UserDirectory>
+  loadClients: () => Promise<Clients>
   passkeys: Passkeys
   secretRotation: SecretRotation
   userImport(): Promise<UserImport>
@@ -130,7 +135,9 @@ export const createCore = (given: CoreDeps): Core => {
   const accessTokens = createAccessTokens({ clock, sign, ...settings.tokens })
   const isTrustedProvider = trustsFactor(config.oauthProviders)
   const endings = { endPendingSignIns, endPendingSignInsAfter, hasFactors: factors.has, isTrustedProvider }
-  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, signingKeys, accessTokens })
+  const clientGrants = createGrantEndings({ ...base, hasClients: config.clients })
+  const keys = { signingKeys, accessTokens }
+  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, ...keys, clientGrants })
   const webhooks = createWebhooks({ ...base, ...settings.webhooks, onOutcome: given.onDelivery })
   const issued = createIssuedLinks(base)
   const prepare: Links['prepare'] = (transaction, request) => links.prepare(transaction, request)
@@ -142,7 +149,8 @@ export const createCore = (given: CoreDeps): Core => {
 
   const endLinks = issued.endAll
   const { endSessions } = sessions.rules
-  const applySecurityEvent = createSecurityEvents({ ...base, ...endingsOf(clock), endSessions, endLinks })
+  const { endGrants } = clientGrants
+  const applySecurityEvent = createSecurityEvents({ ...base, ...endingsOf(clock), endSessions, endGrants, endLinks })
   const { announce, announceUpdate } = webhooks
   const account = { ...base, ...sessions.rules, applySecurityEvent, announceUpdate, notify }
   const change = createChange({ ...account, leaveEmail: leaveEmailOf({ ...base, mail, issued }) })
@@ -162,7 +170,13 @@ export const createCore = (given: CoreDeps): Core => {
     change,
     ...createOwnership(change),
   }
-  const users = createAccounts({ ...shared, announce, forgetMessages: mail.forget, unlockLogins: limits.unlock })
+  const users = createAccounts({
+    ...shared,
+    announce,
+    endGrants,
+    forgetMessages: mail.forget,
+    unlockLogins: limits.unlock,
+  })
   const found = { hasFactors: factors.has, findAsked: factors.findAsked, unlockLogins: limits.unlock }
   const links = createLinks({ ...shared, ...settings.links, ...messages, ...found, users })
   const oauth = createOAuth({ ...shared, ...settings.oauth, users, hasPasskey: factors.hasPasskey })
@@ -172,7 +186,15 @@ export const createCore = (given: CoreDeps): Core => {
 
   const subjects = { users, sessions, signingKeys, links, oauth, secondFactors, webhooks }
   const ways = { knownBrowsers, pendingSignIns, limits, mail, notify, emailDomains, passwords }
-  const onDemand = subjectsOnDemand({ ...shared, ...subjects, config })
+  const onDemand = subjectsOnDemand({
+    ...shared,
+    ...subjects,
+    config,
+    sign,
+    limits,
+    clientGrants,
+    onTokens: given.onTokens,
+  })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
 }
 
@@ -221,6 +243,11 @@ const passwordRulesOf = (config: Config, baseUrl: string): RequireGoodPassword =
 }
 
 interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'> {
+  log: Log
+  sign: Sign
+  limits: Limits
+  clientGrants: GrantEndings
+  onTokens: OnTokens | undefined
   rootSecret: RootSecret
   config: Config
   sessions: Sessions
@@ -264,6 +291,9 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
         ...settings.directory,
         createLink: { reset: links.reset.createIn, invite: links.invitations.inviteIn },
       }),
+    ),
+    loadClients: once(async () =>
+      (await import('./clients/clients.ts')).createClients({ ...deps, ...settings.clients, ...sessions.rules }),
     ),
     // Commands alone load these.
     userImport: () => loadUserImport(deps),

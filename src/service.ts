@@ -78,6 +78,7 @@ export const createService = async ({
     onCode: metrics?.countCode,
     onRecord: metrics?.countRecord,
     onLimited: metrics?.countLimited,
+    onTokens: metrics?.countTokens,
   })
   await core.signingKeys.prepare()
   // They are loaded only now: the command line, which never serves, starts twice as fast without them.
@@ -127,6 +128,10 @@ export const createService = async ({
     mail: core.mail.load,
   })
 
+  const stopClients = async (): Promise<void> => {
+    if (config.clients) await (await core.loadClients()).logoutSender.stop(STOP_PATIENCE_MS)
+  }
+
   return {
     async start() {
       await metrics?.start()
@@ -137,6 +142,7 @@ export const createService = async ({
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
       await core.mail.start()
+      if (config.clients) await startClients(core)
       cleanup.start()
       return address
     },
@@ -151,6 +157,7 @@ export const createService = async ({
         shutdown.close(STOP_PATIENCE_MS),
         core.webhooks.stop(STOP_PATIENCE_MS),
         core.mail.stop(MAIL_PATIENCE_MS),
+        stopClients(),
         cleanup.stop(),
         core.audit.flush(),
         resealing,
@@ -160,6 +167,12 @@ export const createService = async ({
       await db.close()
     },
   }
+}
+
+const startClients = async ({ loadClients }: Core): Promise<void> => {
+  const { logoutSender, registry } = await loadClients()
+  await registry.disableLeft()
+  logoutSender.start()
 }
 
 /** Seals the values under the previous root secret with that of today, while the service answers requests. */
@@ -182,6 +195,9 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     homeUrl: config.homeUrl,
     afterSignupUrl: config.afterSignupUrl,
     audiences: config.audiences,
+    clientResources: config.clientResources,
+    hasClients: config.clients,
+    clientsRegister: config.clientRegistration,
     signup: config.signup,
     usernames: config.usernames,
     loginWith: config.loginWith,
@@ -227,13 +243,13 @@ const isPlain = (origin: string): boolean => origin.startsWith('http:')
 
 /** Loads the library, unless metrics are off. */
 const loadMetrics = async (
-  { metricsHost, metricsPort, oauthProviders }: Config,
+  { metricsHost, metricsPort, oauthProviders, clients }: Config,
   log: Log,
 ): Promise<Metrics | undefined> => {
   if (metricsPort === undefined) return undefined
   const { createMetrics } = await import('./metrics/metrics.ts')
   const providers = oauthProviders.map(({ name }) => name)
-  return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers })
+  return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers, clients })
 }
 
 /** Cleans up everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */
@@ -252,6 +268,9 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'reserved emails', run: links.emailChanges.deleteEndedReservations },
     { name: 'idempotent requests', run: idempotency.deleteExpired },
     { name: 'used tokens', run: (nowMs) => deleteExpiredTokens(db, nowMs) },
+    ...(config.clients
+      ? [{ name: 'clients', run: async (nowMs: number) => (await core.loadClients()).deleteExpired(nowMs) }]
+      : []),
     { name: 'audit events', run: audit.deleteOld },
     { name: 'records of deleted users', run: audit.eraseDeleted },
     {

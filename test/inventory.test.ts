@@ -24,11 +24,11 @@ const namesIn = (heading: string, column: number, text = DOCUMENT): string[] => 
 }
 
 const PURPOSE =
-  /\.for\('([^']+)'\)|\bconst (?:PURPOSE|SEALING|HASHING|purpose) = '([^']+)'|^ {2,4}.*\bpurpose: '([^']+)',/gm
+  /\.for\('([^']+)'\)|\bconst (?:PURPOSE|SEALING|HASHING|purpose) = '([^']+)'|^ {2,4}.*\bpurpose: '([^']+)'[, ]/gm
 
 /** The purposes for which a file derives keys from the root secret. */
 const purposesOf = (text: string): string[] =>
-  /\b(?:createSealedTokens|keys\.for)\b/.test(text)
+  /\b(?:createSealedTokens|createRefreshTokens|keys\.for)\b/.test(text)
     ? [...text.matchAll(PURPOSE)].map(([, derived, named, sealed]) => derived ?? named ?? sealed ?? '')
     : []
 

@@ -16,6 +16,8 @@ import { fillCompileCache } from './support/service/compile-cache.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const CACHE = path.join(ROOT, 'node_modules/.cache/tests')
+/** Where svc keeps its compiled code: the tests find there what it has compiled before them. */
+const COMPILED = path.join(ROOT, 'node_modules/.cache/svc')
 /** More than there are cores, since several files mostly wait. */
 const FILES_AT_ONCE = 4
 /** How long each file took on each database in the last run, in milliseconds. */
@@ -123,7 +125,7 @@ try {
     jobs,
     atOnce: FILES_AT_ONCE,
     execArgv: args.filter(isOption),
-    env: { ...process.env, NODE_COMPILE_CACHE: CACHE, SVC_TEST_PG_URL: url, ...preparation.env, ...prepared.env },
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, SVC_TEST_PG_URL: url, ...preparation.env, ...prepared.env },
     signal: stop.signal,
     onResult: (job, result) => {
       if (result.ended) durations[keyOf(job)] = result.ended.durationMs

@@ -26,6 +26,7 @@ export const NAMES = [
   'capacity',
   'copy',
   'scale',
+  'clients',
   'peers',
 ] as const
 

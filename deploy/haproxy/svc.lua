@@ -1,7 +1,7 @@
 -- Asks svc about a request, by HAProxy's own HTTP client. Where its user is signed in, the request goes on with the
 -- headers that name the user; otherwise the response of svc goes to the client: a redirect to the login page, or 401.
 --
---   http-request lua.svc-check 127.0.0.1:8079 if is_members
+--   http-request lua.svc-check 127.0.0.1:8079 if is_members !takes_tokens
 --
 -- The address is that of the frontend `check` in haproxy.cfg.
 

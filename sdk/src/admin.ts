@@ -1,11 +1,22 @@
 import { type AuditApi, createAudit } from './admin/audit.ts'
 import { createCaller } from './admin/call.ts'
+import { type ClientsApi, createClients, createGrants, type GrantsApi } from './admin/clients.ts'
 import { createSessions, type SessionsApi } from './admin/sessions.ts'
 import { createUsers, type UsersApi } from './admin/users.ts'
 import { readSettings } from './auth/settings.ts'
 
 export { AdminError } from './admin/admin-error.ts'
 export type { AuditApi, AuditEvent, AuditEventPage, AuditFilter } from './admin/audit.ts'
+export type {
+  Client,
+  ClientChanges,
+  ClientsApi,
+  ClientSecret,
+  CreatedClient,
+  Grant,
+  GrantsApi,
+  NewClient,
+} from './admin/clients.ts'
 export type { Session, SessionsApi } from './admin/sessions.ts'
 export type {
   AdminUser,
@@ -35,6 +46,10 @@ export interface AdminOptions {
 export interface Admin {
   users: UsersApi
   sessions: SessionsApi
+  /** Programs that users give access. svc answers `not_found` while `SVC_CLIENTS` is off. */
+  clients: ClientsApi
+  /** The access of clients to accounts. */
+  grants: GrantsApi
   /** Events of what happened. */
   audit: AuditApi
 }
@@ -45,5 +60,11 @@ export interface Admin {
  */
 export const createAdmin = (options: AdminOptions = {}): Admin => {
   const call = createCaller(readSettings(options))
-  return { users: createUsers(call), sessions: createSessions(call), audit: createAudit(call) }
+  return {
+    users: createUsers(call),
+    sessions: createSessions(call),
+    clients: createClients(call),
+    grants: createGrants(call),
+    audit: createAudit(call),
+  }
 }

@@ -2,6 +2,15 @@ import type { Caller } from '../lib/caller.ts'
 import type { LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
 import type { Transaction } from '../storage/database.ts'
 
+/** The first grant to a client of the OAuth server connects it. */
+interface ConnectedApplication {
+  /** An operator has given the client its name. All other names are whatever their clients chose. */
+  name: string
+  isNameVouched: boolean
+  /** It is the host where the client lives; it is undefined for a program of the user's own. */
+  host: string | undefined
+}
+
 /** A notice tells users what happened to their account. It has no text that its user chose: a stranger may read it. */
 export type AccountNotice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }
@@ -31,6 +40,7 @@ export type AccountNotice =
   | { kind: 'account_taken_over' }
   | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; deviceHash: string }
+  | ({ kind: 'application_connected' } & ConnectedApplication)
 
 /**
  * Writes a message to the user in the transaction of the change; does nothing while mail is off. It is called before the

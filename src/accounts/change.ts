@@ -111,15 +111,18 @@ export type Remove = (transaction: Transaction, userId: string, caller?: Caller)
 
 export interface RemoveDeps extends Pick<ChangeDeps, 'userChanged' | 'notify' | 'recordEvent'> {
   announce: Announce
+  /** Ends what clients were given. */
+  endGrants: (transaction: Transaction, which: { userId: string }, reason: string, caller?: Caller) => Promise<unknown>
   /** Forgets to which address messages about a deleted user went, and what they said. */
   forgetMessages: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
 export const createRemove =
-  ({ userChanged, notify, forgetMessages, announce, recordEvent }: RemoveDeps): Remove =>
+  ({ userChanged, notify, endGrants, forgetMessages, announce, recordEvent }: RemoveDeps): Remove =>
   async (transaction, userId, caller) => {
-    // Before the row is deleted: the database deletes the sessions with it, and the address stands there.
+    // Before the row is deleted: the database deletes sessions and grants with it, and the address stands there.
     await userChanged(transaction, userId)
+    await endGrants(transaction, { userId }, 'deleted', caller)
     await notify(transaction, userId, { kind: 'account_deleted' }, caller)
     if ((await deleteUser(transaction, userId)) === 0) return false
     await forgetMessages(transaction, userId)

@@ -19,6 +19,11 @@ interface Effects {
   passkeys: Things
   /** The authenticator app, and recovery codes. */
   codes: Things
+  /**
+   * What clients of the OAuth server were given. `others_end`: all but those that hang on the session that stays. Where
+   * they stay, those that hang on a session that ends go with it.
+   */
+  grants: 'end' | 'others_end' | 'stay'
   /** `forgotten`: there is a new password, and wrong codes from before say nothing about it. */
   wrongCodes: 'forgotten' | 'stay'
 }
@@ -32,28 +37,28 @@ type Things = 'go' | 'newer_go' | 'stay'
 // biome-ignore format: a table is read by its columns
 export const SECURITY_EVENTS = {
   /** The user sets a password, while signed in. */
-  password_changed:       { sessions: 'others_end', links: 'die',       browsers: 'trust_ends', connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten' },
+  password_changed:       { sessions: 'others_end', links: 'die',       browsers: 'trust_ends', connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten', grants: 'others_end' },
   /** The user sets a password by a link. A second factor was asked for before. */
-  password_reset:         { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten' },
+  password_reset:         { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten', grants: 'end' },
   /** An operator sets a password. */
-  password_set:           { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'go',       passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten' },
+  password_set:           { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'go',       passkeys: 'stay',     codes: 'stay',     wrongCodes: 'forgotten', grants: 'end' },
   /** An operator helps a user who has lost it; passkeys go where the operator says so. */
-  second_factor_reset:    { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'go',       wrongCodes: 'stay' },
+  second_factor_reset:    { sessions: 'end',        links: 'die',       browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'go',       wrongCodes: 'stay',      grants: 'end' },
   /** A link confirms a change of address, or an operator makes one. */
-  email_changed:          { sessions: 'stay',       links: 'die',       browsers: 'stay',       connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
+  email_changed:          { sessions: 'stay',       links: 'die',       browsers: 'stay',       connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay',      grants: 'stay' },
   /** An operator changes the address after a theft: no other address gets the account back. */
-  email_taken_back:       { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
+  email_taken_back:       { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay',      grants: 'end' },
   /** All that was added since the change was asked for goes. An older undo link stays: the newer may be an attacker's. */
-  email_undone:           { sessions: 'end',        links: 'newer_die', browsers: 'end',        connections: 'newer_go', passkeys: 'newer_go', codes: 'newer_go', wrongCodes: 'forgotten' },
+  email_undone:           { sessions: 'end',        links: 'newer_die', browsers: 'end',        connections: 'newer_go', passkeys: 'newer_go', codes: 'newer_go', wrongCodes: 'forgotten', grants: 'end' },
   /** The thing that the link names goes too. */
-  not_me:                 { sessions: 'end',        links: 'asked_die', browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
+  not_me:                 { sessions: 'end',        links: 'asked_die', browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay',      grants: 'end' },
   /** The owner of an email proves it for the first time, on an account that anybody may have made. */
-  taken_over:             { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'go',       passkeys: 'go',       codes: 'go',       wrongCodes: 'stay' },
+  taken_over:             { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'go',       passkeys: 'go',       codes: 'go',       wrongCodes: 'stay',      grants: 'end' },
   /** A provider, a passkey or a second factor was added or removed. */
-  sign_in_method_changed: { sessions: 'others_end', links: 'stay',      browsers: 'trust_ends', connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
+  sign_in_method_changed: { sessions: 'others_end', links: 'stay',      browsers: 'trust_ends', connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay',      grants: 'stay' },
   /** Its first app: a browser that became known by a password alone, before, may be a thief's. */
-  first_app_set_up:       { sessions: 'others_end', links: 'stay',      browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
-  disabled:               { sessions: 'end',        links: 'die',       browsers: 'stay',       connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
+  first_app_set_up:       { sessions: 'others_end', links: 'stay',      browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay',      grants: 'stay' },
+  disabled:               { sessions: 'end',        links: 'die',       browsers: 'stay',       connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay',      grants: 'end' },
 } as const satisfies Record<string, Effects>
 
 export type SecurityEvent = keyof typeof SECURITY_EVENTS
@@ -99,7 +104,18 @@ export type ApplySecurityEvent = (transaction: Transaction, event: SecurityEvent
 type RemoveSince<Removed> = (transaction: Transaction, userId: string, sinceMs: number) => Promise<Removed>
 
 interface SecurityEventsDeps {
-  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
+  endSessions: (
+    transaction: Transaction,
+    userId: string,
+    reason: SecurityEvent,
+    options: { exceptId: string | undefined; caller: Caller | undefined },
+  ) => Promise<number>
+  endGrants: (
+    transaction: Transaction,
+    which: { userId: string; exceptSessionId: string | undefined },
+    reason: SecurityEvent,
+    caller: Caller | undefined,
+  ) => Promise<unknown>
   endPendingSignIns: (transaction: Transaction, userId: string) => Promise<unknown>
   /** Ends links; those that undo a change of address only where they were made at `undoSinceMs` or later. `keepsNotMe`: not those of notices. */
   endLinks: (
@@ -120,10 +136,15 @@ interface SecurityEventsDeps {
 }
 
 export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEvent => {
-  const endSessions = async (transaction: Transaction, { sessions }: Effects, { userId, sessionId }: EventFacts) => {
+  const endSessions = async (transaction: Transaction, event: SecurityEvent, facts: EventFacts) => {
+    const { sessions, grants }: Effects = SECURITY_EVENTS[event]
+    const { userId, sessionId, caller } = facts
+    const exceptIn = (effect: Effects['sessions']) => (effect === 'others_end' ? sessionId : undefined)
+    if (sessions !== 'stay') await deps.endPendingSignIns(transaction, userId)
+    if (grants !== 'stay')
+      await deps.endGrants(transaction, { userId, exceptSessionId: exceptIn(grants) }, event, caller)
     if (sessions === 'stay') return 0
-    await deps.endPendingSignIns(transaction, userId)
-    return deps.endSessions(transaction, userId, sessions === 'others_end' ? sessionId : undefined)
+    return deps.endSessions(transaction, userId, event, { exceptId: exceptIn(sessions), caller })
   }
 
   /** Removes what was added to the account, as far as it goes. */
@@ -153,7 +174,7 @@ export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEve
     }
     if (effects.browsers === 'end') await deps.forgetBrowsers(transaction, userId)
     if (effects.browsers === 'trust_ends') await deps.endTrust(transaction, userId)
-    const ended = { ...removed, sessions: await endSessions(transaction, effects, facts) }
+    const ended = { ...removed, sessions: await endSessions(transaction, event, facts) }
     for (const record of recordsOf(event, facts, ended)) await deps.recordEvent(transaction, record, facts.caller)
     return ended
   }

@@ -9,11 +9,17 @@ export const SCOPES = [
   'sessions:read',
   'sessions:write',
   'audit:read',
+  'clients:read',
+  'clients:write',
+  'tokens:introspect',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]
 
-const INCLUDED: Partial<Record<Scope, readonly Scope[]>> = { 'users:write': ['users:read'] }
+const INCLUDED: Partial<Record<Scope, readonly Scope[]>> = {
+  'users:write': ['users:read'],
+  'clients:write': ['clients:read'],
+}
 
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text)
 

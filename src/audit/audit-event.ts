@@ -63,6 +63,18 @@ export const AUDIT_TYPES = [
   'api_key.created',
   'api_key.revoked',
   'webhook.given_up',
+  /** An operator, or the application's backend, does this to a client of the OAuth server. */
+  'client.created',
+  'client.changed',
+  'client.secret_rotated',
+  'client.deleted',
+  /** A client got access to an account. */
+  'grant.created',
+  'grant.ended',
+  /** A refresh token of a client was used that had been replaced, or by another client: the grant ends. */
+  'grant.refresh_reused',
+  /** An authorization code was used again: its grant ends. */
+  'code.reused',
   'import.added',
   /** An import that failed has deleted what it had added. */
   'import.taken_back',
@@ -97,6 +109,9 @@ export interface AuditDetails {
   /** The key that signs access tokens. */
   keyId?: string | undefined
   webhookId?: string | undefined
+  clientId?: string | undefined
+  clientName?: string | undefined
+  grantId?: string | undefined
 }
 
 export interface AuditEvent {

@@ -29,6 +29,9 @@ const MEANING: Record<Scope, string> = {
   'sessions:read': 'list the sessions of a user',
   'sessions:write': 'end sessions',
   'audit:read': 'read what happened to accounts, keys and providers',
+  'clients:read': 'list and read clients of the OAuth server',
+  'clients:write': 'make, change and delete them; includes clients:read',
+  'tokens:introspect': 'look at tokens of clients of the OAuth server',
 }
 
 const NEVER = 'never'

@@ -17,6 +17,10 @@ const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
     identities: async () => (await import('./identities.ts')).identities,
     audit: async () => (await import('./audit.ts')).audit,
   },
+  'Clients of the OAuth server:': {
+    clients: async () => (await import('./clients.ts')).clients,
+    grants: async () => (await import('./grants.ts')).grants,
+  },
   'Keys:': {
     'api-keys': async () => (await import('./api-keys.ts')).apiKeys,
     keys: async () => (await import('./keys.ts')).keys,

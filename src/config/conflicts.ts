@@ -1,4 +1,5 @@
 import { isLoopbackHost } from '../lib/network.ts'
+import { isLoopbackUrl } from '../lib/url.ts'
 import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
 import { type Environment, isSet, linesOf } from './setting.ts'
 import { type ReadSettings, SETTINGS } from './settings.ts'
@@ -37,6 +38,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     settings.hstsMs !== undefined &&
       isPlainHttp &&
       'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
+    findUnencryptedClients(settings) || findSharedAudience(settings),
     settings.auditLog &&
       logLevel &&
       !['debug', 'info'].includes(logLevel) &&
@@ -47,6 +49,12 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
       'SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process',
   ])
 }
+
+const findUnencryptedClients = ({ clients, baseUrl }: ReadSettings): string | false | undefined =>
+  clients &&
+  baseUrl?.startsWith('http:') &&
+  !isLoopbackUrl(baseUrl) &&
+  'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
 
 const findLoginByUsername = ({ loginWith }: ReadSettings): string | false =>
   loginWith === 'both' && 'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email'
@@ -96,4 +104,14 @@ export const findUnreadableCertificates = (
       return [`SVC_DATABASE_URL: ${parameter}=${JSON.stringify(file)} cannot be read (${code})`]
     }
   })
+}
+
+/** A token of a cookie must never pass for one of a client. */
+const findSharedAudience = ({ audiences, clientResources }: ReadSettings): string | false => {
+  const resources = new Set(clientResources?.map((resource) => new URL(resource).href))
+  const shared = audiences?.find((audience) => URL.canParse(audience) && resources.has(new URL(audience).href))
+  return (
+    shared !== undefined &&
+    `SVC_AUDIENCES and SVC_CLIENT_RESOURCES both have ${shared}: tokens of cookies and of clients must be for different audiences`
+  )
 }

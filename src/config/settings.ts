@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
 import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
+import { clientHosts, clientScopes, clientTokenLifetime, resources } from './client-parsers.ts'
 import { emailDomains, homePath, mailbox, smtpUrl, supportUrl } from './mail-parsers.ts'
 import {
   audiences,
@@ -395,6 +396,53 @@ export const SETTINGS = {
     description:
       'How long events are kept after their delivery or last attempt, so that they can be listed and redelivered.',
     defaultValue: '720h',
+    ...duration(),
+  },
+  clients: {
+    name: 'SVC_CLIENTS',
+    description:
+      '`on`: svc is the OAuth 2.1 and OpenID Connect server of the application, for agents, native applications and ' +
+      'further web applications.',
+    defaultValue: 'off',
+    ...onOff,
+  },
+  clientResources: {
+    name: 'SVC_CLIENT_RESOURCES',
+    description: 'Resources that tokens of clients may be for, as `aud` spells them.',
+    unsetValue: [],
+    ...resources,
+  },
+  clientScopes: {
+    name: 'SVC_CLIENT_SCOPES',
+    description:
+      'Scopes of the application, each with what the consent page says, such as `notes:read=Read your notes`.',
+    unsetValue: [],
+    ...clientScopes,
+  },
+  clientHosts: {
+    name: 'SVC_CLIENT_HOSTS',
+    description:
+      'Hosts of client metadata documents, and of the redirects of these and of registered clients. Name no host where ' +
+      'strangers can put files.',
+    unsetValue: [],
+    ...clientHosts,
+  },
+  clientRegistration: {
+    name: 'SVC_CLIENT_REGISTRATION',
+    description: '`on`: anyone can register a public client (RFC 7591), for older agents.',
+    defaultValue: 'off',
+    ...onOff,
+  },
+  clientTokenLifetimeMs: {
+    name: 'SVC_CLIENT_TOKEN_TTL',
+    description: 'How long an access token of a client is valid.',
+    defaultValue: '1h',
+    ...clientTokenLifetime,
+  },
+  clientGrantLifetimeMs: {
+    name: 'SVC_CLIENT_GRANT_TTL',
+    description: 'How long a client keeps its access without using it. Every grant ends after a year.',
+    defaultValue: '2160h',
     ...duration(),
   },
   auditRetentionMs: {

@@ -31,7 +31,10 @@ export const settingsOfSubjects = (config: Config) => {
   return {
     baseUrl,
     audit: { retentionMs: config.auditRetentionMs, isLogged: config.auditLog },
-    keys: { accessTokenLifetimeMs: config.accessTokenLifetimeMs },
+    keys: {
+      // Keys stay published for as long as a token of theirs may be good.
+      accessTokenLifetimeMs: Math.max(config.accessTokenLifetimeMs, config.clients ? config.clientTokenLifetimeMs : 0),
+    },
     tokens: { issuer: baseUrl, audiences: config.audiences },
     sessions: {
       defaultAudience: loginAudience(config.audiences),
@@ -42,6 +45,17 @@ export const settingsOfSubjects = (config: Config) => {
         idleMs: config.sessionIdleMs,
         graceMs: config.refreshGraceMs,
       },
+    },
+    clients: {
+      baseUrl,
+      issuer: `${baseUrl}/auth`,
+      resources: config.clientResources,
+      scopes: config.clientScopes,
+      hosts: config.clientHosts,
+      registration: config.clientRegistration,
+      tokenMs: config.clientTokenLifetimeMs,
+      grantIdleMs: config.clientGrantLifetimeMs,
+      graceMs: config.refreshGraceMs,
     },
     browsers: { trustMs: config.trustedBrowserMs },
     limits: { enabled: config.rateLimit },

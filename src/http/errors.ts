@@ -29,8 +29,13 @@ export const toAppError = (thrown: unknown): AppError => {
 }
 
 /** Makes the body of every JSON error (CONTRACT.md 7). An operator finds the line in the log by the request ID. */
-export const toErrorJson = ({ code, message, field }: AppError, requestId: string): string =>
-  JSON.stringify({ error: { code, message, field: NAMES_FIELD.has(code) ? field : undefined, request_id: requestId } })
+export const toErrorJson = ({ code, message, field, reason }: AppError, requestId: string): string => {
+  const shown = NAMES_FIELD.has(code) || reason === COMMAND_ONLY ? field : undefined
+  return JSON.stringify({ error: { code, message, field: shown, request_id: requestId } })
+}
+
+/** This is the reason of a 403 for a field that the command line alone may set. */
+const COMMAND_ONLY = 'command_only'
 
 /** An error with one of these codes names the field that it is about. */
 const NAMES_FIELD: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'conflict', 'unprocessable'])

@@ -1,4 +1,4 @@
-import { PROBE_HEADER, type ProbeAnswer, readProbe } from '../lib/probe.ts'
+import { PROBE_AUTHORIZATION, PROBE_HEADER, type ProbeAnswer, readProbe } from '../lib/probe.ts'
 import { toTimestamp } from '../lib/time.ts'
 import type { RouteDeps } from './services.ts'
 import { type HttpResponse, json } from './response.ts'
@@ -42,6 +42,7 @@ export const createProbeAnswers = (deps: ProbeDeps) => {
       path: target,
       ...arrivalOf(deps, context),
       cookies: cookieNames(context.headers.cookie),
+      ...(context.headers.authorization === PROBE_AUTHORIZATION && { authorization: PROBE_AUTHORIZATION }),
       base_url: baseUrl,
       cookie_names: names,
       set_cookies: setCookies,

@@ -22,6 +22,42 @@ export const PASSKEY_OUTCOMES = ['succeeded', 'refused', 'disabled', 'rate_limit
 /** A sign-in can wait for a code, or for the user to set a second factor up. */
 export const ASKED_FACTORS = ['code', 'set_up'] as const
 
+/**
+ * A program that acts for users, or the page that its user sees instead, is told about failures by these names: those of
+ * OAuth, and what is wrong with a request that leads nowhere.
+ */
+export const CLIENT_ERRORS = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_scope',
+  'invalid_target',
+  'invalid_token',
+  'insufficient_scope',
+  'invalid_redirect_uri',
+  'invalid_client_metadata',
+  'unsupported_grant_type',
+  'unsupported_response_type',
+  'request_not_supported',
+  'access_denied',
+  'login_required',
+  'consent_required',
+  'interaction_required',
+  'unmet_authentication_requirements',
+  'temporarily_unavailable',
+  'server_error',
+  'client_missing',
+  'client_unknown',
+  'redirect_missing',
+  'redirect_unknown',
+  'parameter_repeated',
+  'too_long',
+  'request_expired',
+  'request_other_browser',
+  'request_unreadable',
+] as const
+
+export type ClientError = (typeof CLIENT_ERRORS)[number]
 type PasskeyOutcome = (typeof PASSKEY_OUTCOMES)[number]
 type AskedFactor = (typeof ASKED_FACTORS)[number]
 type Failure = (typeof FAILURES)[number]
@@ -48,6 +84,8 @@ export interface RequestMetrics {
   countPasskey: (outcome: PasskeyOutcome) => void
   /** Counts a sign-in by password or provider that is held until the user has shown a second factor. */
   countAskedFactor: (factor: AskedFactor) => void
+  /** Counts an error that svc as an OAuth server has told a client, or has shown in its place. */
+  countClientError: (error: ClientError) => void
 }
 
 /** This serves errors whose reason is not counted by itself. */

@@ -8,6 +8,7 @@ import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
 import { isKnownToClient, prefersJson } from './negotiation.ts'
+import { ANY_ORIGIN, oauthNameOf, toOAuthResponse } from './oauth-errors.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import {
@@ -19,7 +20,7 @@ import {
   redirect,
   type StreamedResponse,
 } from './response.ts'
-import { findReturnTo } from './return-to.ts'
+import { findReturnTo, leadsToRequest } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
 import { proofPathFor, pageOf } from './step-up.ts'
@@ -28,6 +29,7 @@ import type { IncomingRequest } from './transport/incoming-request.ts'
 interface ResponderDeps {
   baseUrl: string
   homeUrl: string
+  hasClients: boolean
   log: Log
   frame: Frame
   securityHeaders: SecurityHeaders
@@ -68,21 +70,34 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const logRequest = createRequestLog({ log, requestMetrics })
 
   const securityHeadersOf = (context: IncomingRequest, { responseKind, holdsToken }: Destination, isPage: boolean) => {
-    if (responseKind === 'json' || (responseKind === 'check' && !isPage)) return securityHeaders.data
+    const isData = responseKind === 'json' || responseKind === 'oauth'
+    if (isData || (responseKind === 'check' && !isPage)) return securityHeaders.data
     if (responseKind === 'asset') return securityHeaders.asset
     return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts, holdsToken || context.isAddressPrivate)
   }
+
+  /** Tells whether the response is on the way of a request that a client has sent, perhaps from a window of its own. */
+  const servesClient = ({ target, path, form }: IncomingRequest, leadsTo: string | undefined): boolean =>
+    deps.hasClients &&
+    (path.startsWith('/auth/oauth2/') ||
+      leadsToRequest(target) ||
+      form.all('return_to').some(leadsToRequest) ||
+      (leadsTo !== undefined && leadsToRequest(leadsTo)))
 
   const headersOf = (
     context: IncomingRequest,
     to: Destination,
     { headers: own = [], contentType, cacheSeconds }: Partial<ContentResponse>,
     more: Headers = [],
+    leadsTo?: string,
   ): Headers => {
-    const security = securityHeadersOf(context, to, contentType === HTML_TYPE)
+    const isPage = contentType === HTML_TYPE
+    const security = securityHeadersOf(context, to, isPage)
     const headers = ['x-request-id', context.requestId, ...security, ...own, ...more]
-    // A proxy asks about a request of the application: no answer to it changes the cookies of the browser.
-    pushCaching(headers, cacheSeconds, to.responseKind === 'check' ? [] : context.cookiesToSet)
+    if ((to.responseKind === 'html' || (to.responseKind === 'check' && isPage)) && !servesClient(context, leadsTo))
+      headers.push(...securityHeaders.ownWindow)
+    if (to.anyOrigin) headers.push(...ANY_ORIGIN)
+    pushCaching(headers, cacheSeconds, SETS_NO_COOKIE.has(to.responseKind) ? [] : context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers
   }
@@ -108,8 +123,9 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     to: Destination,
     more?: Headers,
   ): number => {
-    const headers = headersOf(context, to, 'redirect' in response ? {} : response, more)
-    if ('redirect' in response) {
+    const isRedirect = 'redirect' in response
+    const headers = headersOf(context, to, isRedirect ? {} : response, more, isRedirect ? response.redirect : undefined)
+    if (isRedirect) {
       headers.push('location', response.redirect, 'content-length', '0')
       outgoing.writeHead(303, headers).end()
       return 303
@@ -127,7 +143,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     }
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
-    if (status === 401) headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
+    if (status === 401 && to.responseKind !== 'oauth')
+      headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
     if (gzipped) {
       headers.push('content-encoding', 'gzip', 'content-length', String(gzipped.length))
       outgoing.writeHead(status, headers).end(gzipped)
@@ -143,6 +160,10 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
     if (responseKind === 'html' && needsProof(error)) return redirect(proofPathFor(error, pageOf(context, deps)))
     const { message, reason, retryAfterSeconds } = error
+    if (responseKind === 'oauth') {
+      requestMetrics?.countClientError(oauthNameOf(error))
+      return toOAuthResponse(error, context.headers.authorization)
+    }
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
     if (error instanceof DeadLinkError) return page(status, frame.deadLink(error))
@@ -197,6 +218,12 @@ const givesCsrfToken = (
   if (isOfOtherSite) return false
   return field === CSRF_FIELD || (responseKind === 'html' && /^\/auth(?:\/|$)/.test(path))
 }
+
+/**
+ * A proxy asks about a request of the application, and a client of the OAuth server is no browser of the user: no answer
+ * to either changes the cookies of the browser.
+ */
+const SETS_NO_COOKIE: ReadonlySet<ResponseKind> = new Set(['check', 'oauth'])
 
 /** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
 const challengeOf = ({ access }: CookieTable): string =>

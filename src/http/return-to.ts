@@ -7,6 +7,17 @@ const MAX_LENGTH = 2048
 const ON_THE_WAY = /^\/auth\/account\/(?:confirm|second-factor|first-factor)\?/
 const MAX_LENGTH_ON_THE_WAY = 8000
 
+/** A client's request for authorization goes on at this path, with the sealed request. */
+export const AUTHORIZE_PATH = '/auth/oauth2/authorize'
+const SEALED_REQUEST = `${AUTHORIZE_PATH}?request=`
+const MAX_LENGTH_OF_REQUEST = 4096
+
+export const pathOfRequest = (sealed: string): string => SEALED_REQUEST + sealed
+
+/** Tells whether an address leads back to a client's request, at once or after other pages of svc. */
+export const leadsToRequest = (address: string): boolean =>
+  address.startsWith(SEALED_REQUEST) || /[?&]return_to=[^&]*%2Fauth(?:%25)*%2Foauth2(?:%25)*%2Fauthorize/i.test(address)
+
 /** This says where this service is, and where users go who asked for no other page. */
 export interface ReturnTargets {
   baseUrl: string
@@ -66,11 +77,16 @@ export const parseReturnTo = (entered: string, { baseUrl }: Pick<ReturnTargets, 
 }
 
 const isAccepted = (entered: string): boolean =>
-  entered.length <= (ON_THE_WAY.test(entered) ? MAX_LENGTH_ON_THE_WAY : MAX_LENGTH) &&
+  entered.length <= maxLengthOf(entered) &&
   /^\/(?!\/)/.test(entered) &&
   !/[\\\p{Cc}]/u.test(entered) &&
   !entered.endsWith(' ') &&
   URL.canParse(entered, 'http://localhost')
+
+const maxLengthOf = (entered: string): number => {
+  if (ON_THE_WAY.test(entered)) return MAX_LENGTH_ON_THE_WAY
+  return entered.startsWith(SEALED_REQUEST) ? MAX_LENGTH_OF_REQUEST : MAX_LENGTH
+}
 
 /**
  * This is THE writer of `return_to`: it makes a path that leads on to a page. An undefined page is left out, and a lone

@@ -23,7 +23,7 @@ export interface Documentation {
   /** The id becomes a function's name in generated clients. */
   operationId: string
   summary: string
-  tag: 'Users' | 'Audit' | 'Sessions' | 'Passkeys' | 'Keys' | 'Operation'
+  tag: 'Users' | 'Audit' | 'Sessions' | 'Clients' | 'Passkeys' | 'Keys' | 'Operation'
   /** Parameters in the path are described with the path. The server API accepts no other query parameter. */
   parameters?: {
     name: string
@@ -167,12 +167,22 @@ type IsShownToPeople = (context: RequestContext) => boolean
 type AssetRow = { responseKind: 'asset' } & ReadMethod & { module: Load<{ handle: Handle }> }
 
 /**
+ * This is a route for clients of the OAuth server. No cookie is looked at, and its errors are those of RFC 6749. A body
+ * is a form, or JSON (`takesJson`).
+ */
+type OAuthRow = { responseKind: 'oauth'; takesJson?: true } & (
+  | ReadMethod
+  | { method: 'POST'; csrf: 'no_cookie' }
+  | { method: 'OPTIONS' }
+) & { module: Load<{ handle: Handle }> }
+
+/**
  * The guard says which clients may send the request. `access_token`: a client with a valid access token, else 401.
  * `refresh_token`: a client with a refresh token, which the handler checks, else 401. `session`: a signed-in user,
  * whose session is renewed if needed; all others are redirected to the login page.
  */
 type KeylessRow =
-  | ({ guard: 'none' } & (PageRoute<[]> | JsonRow<[]> | AssetRow))
+  | ({ guard: 'none' } & (PageRoute<[]> | JsonRow<[]> | AssetRow | OAuthRow))
   | ({
       guard: 'session'
       /** Names the page for a user who must log in first. It is the account page when left out. */
@@ -202,13 +212,15 @@ type HandleOnce = (
 
 /** `{name}` in a path stands for one segment (`RequestContext.parameters`). */
 export type Route = {
-  path: `/auth${string}` | '/'
+  path: `/auth${string}` | `/.well-known/${string}/auth` | '/'
   /** The route is requested so often that its successes are logged only at `debug`. */
   frequent?: true
   /** The row stands for its path and for every path below it. */
   isPrefix?: true
+  /** Pages of any origin may read its responses. */
+  anyOrigin?: boolean
   /** The route does not exist if this setting is off. */
-  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys'
+  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys' | 'clients' | 'registration'
 } & (KeylessRow | KeyRow)
 
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>
@@ -243,4 +255,5 @@ export interface Destination {
   answersScripts?: boolean | undefined
   isShownToPeople?: IsShownToPeople | undefined
   guard?: Route['guard'] | undefined
+  anyOrigin?: boolean | undefined
 }

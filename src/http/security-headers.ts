@@ -10,6 +10,8 @@ export interface SecurityHeaders {
    * `holdsToken` says that the address of the page is a secret.
    */
   page: (hosts: readonly string[], holdsToken?: boolean) => Headers
+  /** This goes with a page, unless a client has opened its window, and waits for what becomes of it. */
+  ownWindow: Headers
 }
 
 interface SecurityHeadersDeps {
@@ -42,6 +44,7 @@ export const createSecurityHeaders = ({
   return {
     data: [...all, 'content-security-policy', DATA_POLICY],
     asset: [...all, 'content-security-policy', ASSET_POLICY],
+    ownWindow: OWN_WINDOW,
     page(hosts, holdsToken = false) {
       const others = hosts.filter((host) => host !== baseHost)
       if (holdsToken) return pageUnder(others, STRICT_ORIGIN)
@@ -56,10 +59,11 @@ const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 const ASSET_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 const PAGE: Headers = Object.entries({
-  'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
   'x-frame-options': 'DENY',
 }).flat()
+
+const OWN_WINDOW: Headers = ['cross-origin-opener-policy', 'same-origin']
 
 /** This is not `no-referrer`, with which browsers send `Origin: null` with our own forms. */
 const SAME_ORIGIN = 'same-origin'

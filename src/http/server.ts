@@ -16,7 +16,7 @@ import { createOwnRequestCheck } from './csrf.ts'
 import { createProbeAnswers, PROBE_DESTINATION } from './probe-answer.ts'
 import { createResponder } from './responder.ts'
 import { type HttpResponse, noContent } from './response.ts'
-import type { KeylessRoute, KeyRoute, Route } from './route.ts'
+import type { KeylessRoute, KeyRoute, ResponseKind, Route } from './route.ts'
 import { createRouteLookup } from './route-lookup.ts'
 import { createSecurityHeaders } from './security-headers.ts'
 import { readBody } from './body/body.ts'
@@ -87,7 +87,7 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
     requireOneHost(context)
     guards.requireRefreshCookie(route, context)
     const { 'content-type': type, 'content-encoding': encoding } = context.headers
-    if (!takesJson(route)) context.form = readForm(body, type, route.responseKind === 'html')
+    if (!takesJson(route)) context.form = readForm(body, type, TAKES_FORM.has(route.responseKind))
     const refused = route.method === 'POST' && route.csrf === 'token' ? refuseForeign(context) : undefined
     if (refused) return (await loadForms()).refuse(route, context, refused)
     if (takesJson(route) && body.length > 0) context.json = readJson(body, type, encoding)
@@ -95,6 +95,10 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
   }
 
   const handle = (route: Route, context: IncomingRequest, incoming: IncomingMessage): Awaitable<HttpResponse> => {
+    if (route.responseKind === 'oauth') {
+      context.ignoreCookies()
+      requireOneAuthorization(context)
+    }
     if (route.guard === 'api_key') {
       requireOneHost(context)
       return loadKeyRequests().then(({ handle }) => handle(route, context, incoming))
@@ -171,7 +175,10 @@ const createCookieChecks = ({ cookieTable, cookiePrefix, rootSecret }: RouteDeps
   return { csrfTokens, readCookies: createCookieReader({ cookieTable, isConfirmed }) }
 }
 
-const takesJson = (route: KeylessRoute): boolean => route.responseKind === 'json' && route.takesJson === true
+const takesJson = (route: KeylessRoute): boolean => 'takesJson' in route && route.takesJson
+
+/** A body of another type is ignored elsewhere. */
+const TAKES_FORM: ReadonlySet<ResponseKind> = new Set(['html', 'oauth'])
 
 /** Node has ended a request whose headers announce no body, except where they say that it has no bytes. */
 const announcesBody = ({ readableEnded, headers }: IncomingMessage): boolean =>
@@ -184,6 +191,12 @@ const announcesBody = ({ readableEnded, headers }: IncomingMessage): boolean =>
  */
 const wantsPartOfPage = ({ responseKind }: Route, { rsc }: IncomingHttpHeaders): boolean =>
   responseKind === 'html' && rsc !== undefined
+
+/** Node shows the first of several, and another server may look at the last. */
+const requireOneAuthorization = (context: IncomingRequest): void => {
+  if (context.countHeaders('authorization') <= 1) return
+  throw new AppError('invalid_request', 'The header Authorization came more than once.', { field: 'Authorization' })
+}
 
 /** RFC 9112 section 3.2 wants exactly one; HTTP/1.0 may leave it out. */
 const requireOneHost = (context: IncomingRequest): void => {

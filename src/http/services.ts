@@ -1,6 +1,7 @@
 import type { ApiKeys, Idempotency } from '../api-keys/api-keys.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { KnownBrowsers } from '../sign-in/known-browsers.ts'
+import type { Clients } from '../clients/clients.ts'
 import type { UserDirectory } from '../accounts/directory/directory.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
@@ -67,6 +68,13 @@ export interface ServerDeps {
   users: Accounts
   /** The directory is loaded with the first request that needs it, as pages are. */
   loadDirectory: () => Promise<UserDirectory>
+  /** Tokens of cookies are never for these: they are for tokens of clients. */
+  clientResources: string[]
+  /** This tells whether svc is the OAuth server of its application; if it is false, nothing of it is loaded. */
+  hasClients: boolean
+  /** This tells whether clients may register themselves. */
+  clientsRegister: boolean
+  loadClients: () => Promise<Clients>
   emailDomains: EmailDomains
   sessions: Sessions
   signingKeys: SigningKeys

@@ -11,6 +11,8 @@ export interface StepUp {
   returnTo: string | undefined
   /** `mfa` demands more than one factor. */
   acr: 'mfa' | undefined
+  /** A sign-in from before this time is not enough, in milliseconds since 1970. It asks for more, and never for less. */
+  since?: number | undefined
 }
 
 /** A user who has asked for nothing else goes to this page. */
@@ -20,9 +22,10 @@ const CONFIRM_PATH = '/auth/account/confirm'
 const FIRST_FACTOR_PATH = '/auth/account/first-factor'
 
 /** Makes the path of the page on which a user authenticates again. */
-export const confirmPath = ({ returnTo, acr }: StepUp): string => {
+export const confirmPath = ({ returnTo, acr, since }: StepUp): string => {
   const path = withReturnTo(CONFIRM_PATH, returnTo)
-  return acr ? `${path}${path === CONFIRM_PATH ? '?' : '&'}acr=${acr}` : path
+  const more = [...(acr ? [`acr=${acr}`] : []), ...(since === undefined ? [] : [`since=${since}`])]
+  return more.length > 0 ? `${path}${path === CONFIRM_PATH ? '?' : '&'}${more.join('&')}` : path
 }
 
 /** Makes the path of the page that sends a link before a first second factor or passkey is set up. */
@@ -74,7 +77,12 @@ export const readStepUp = (context: RequestContext, targets: ReturnTargets): Ste
   const acr = form.get('acr') ?? query.get('acr')
   if (acr !== undefined && acr !== 'mfa')
     throw new AppError('invalid_request', 'The field "acr" is mfa, or left out.', { field: 'acr' })
-  return { returnTo: readReturnTo(context, targets, undefined), acr }
+  const since = query.get('since')
+  return {
+    returnTo: readReturnTo(context, targets, undefined),
+    acr,
+    ...(since !== undefined && /^\d{1,15}$/.test(since) && { since: Number(since) }),
+  }
 }
 
 /** A refused form of these pages of svc leads back to its page. */

@@ -45,8 +45,16 @@ export const ACCOUNT_EVENTS = [
   'account_export',
   'roles_change',
   'email_verification',
+  'client_allow',
+  'client_disconnect',
   'api_key_create',
   'api_key_revoke',
+  'client_create',
+  'client_change',
+  'client_secret_rotate',
+  'client_disable',
+  'client_enable',
+  'client_delete',
 ] as const
 
 export type AccountEventName = (typeof ACCOUNT_EVENTS)[number]
@@ -63,6 +71,8 @@ export interface AccountFacts {
   reason?: string | undefined
   /** This key of the server API was made or revoked. */
   apiKeyId?: string | undefined
+  /** This client of the OAuth server was made, changed or deleted. */
+  clientId?: string | undefined
   passkeyId?: string | undefined
   /** This session ended, if the request used a different one. */
   endedSessionId?: string | undefined
@@ -77,7 +87,7 @@ type Origin =
 
 /** Writes the log line of one event. */
 export const logAccountEvent = (log: Log, event: AccountEventName, facts: AccountFacts, origin: Origin): void => {
-  const { userId, sessionId, endedSessionId, apiKeyId, passkeyId, reason, ...others } = facts
+  const { userId, sessionId, endedSessionId, apiKeyId, clientId, passkeyId, reason, ...others } = facts
   log.info(
     {
       event,
@@ -87,6 +97,7 @@ export const logAccountEvent = (log: Log, event: AccountEventName, facts: Accoun
       session_id: sessionId,
       ended_session_id: endedSessionId,
       api_key_id: apiKeyId,
+      client_id: clientId,
       passkey_id: passkeyId,
       ...others,
       ...origin,

@@ -44,6 +44,22 @@ const PRIVATE = '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 169.254.0
 /** Tells whether an address is not routed on the Internet: RFC 1918, RFC 6598, RFC 3927, RFC 4193 and RFC 4291. */
 export const isPrivateAddress = createNetworkCheck(PRIVATE.split(' '))
 
+/** These are not for hosts of the Internet (the registries of RFC 6890), or hold an IPv4 address within them. */
+const NOT_PUBLIC =
+  `loopback ${PRIVATE} 0.0.0.0/8 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 ` +
+  '203.0.113.0/24 224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20'
+
+const isNotPublic = createNetworkCheck(NOT_PUBLIC.split(' '))
+/** All others of IPv6 are reserved (RFC 4291 section 2.4). */
+const isAssigned = createNetworkCheck(['2000::/3'])
+
+/** Tells whether an address, in any form, is one of a host on the Internet. */
+export const isPublicAddress = (address: string): boolean => {
+  const canonical = canonicalAddress(address)
+  if (canonical === undefined || isNotPublic(canonical)) return false
+  return !canonical.includes(':') || isAssigned(canonical)
+}
+
 let ownAddresses: Set<string | undefined> | undefined
 
 /** Tells whether a canonical address is one that this machine had when it was asked first. */

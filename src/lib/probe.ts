@@ -8,6 +8,9 @@ import { equalInConstantTime, hmac, randomToken } from './secrets.ts'
  */
 export const PROBE_HEADER = 'svc-probe'
 
+/** Probes carry this, as clients carry their tokens. */
+export const PROBE_AUTHORIZATION = 'Bearer probe'
+
 /** A probe is good for this time. */
 export const PROBE_LIFETIME_MS = 60_000
 
@@ -29,6 +32,8 @@ export interface ProbeAnswer {
   port: number | undefined
   /** These are the names of all cookies, in order. */
   cookies: string[]
+  /** `Authorization` is only told where it is the one that probes carry: another has a user's password or token. */
+  authorization?: typeof PROBE_AUTHORIZATION
   /** Proxies have said this, and the nearest one is trusted or not. */
   forwarded: { for: boolean; host: string | null; proto: string | null; trusted: boolean }
   base_url: string

@@ -19,8 +19,8 @@ export interface Counter extends StoredCounter {
   isRememberedFull: boolean
 }
 
-/** This is a limit, and its key: a network, a user, or both. */
-export type LimitedBy = [limit: LimitName, of: { userId?: string; network?: string }]
+/** This is a limit, and its key: a network, a user or a client, or two of them. A limit of everybody has none. */
+export type LimitedBy = [limit: LimitName, of: { userId?: string; clientId?: string; network?: string }]
 
 /**
  * Creates the text that stands for an email in the rows of counters. People type other things than emails, even
@@ -66,9 +66,11 @@ const ofNetwork = (limit: LimitName, network: string): Counter[] => {
   return [own, counterOf(limit, `${limit} ${wider}`, wider, WIDER_NETWORK_FACTOR)]
 }
 
-export const countersOf = ([limit, { userId, network }]: LimitedBy): Counter[] => {
-  if (userId === undefined) return ofNetwork(limit, network ?? UNKNOWN_NETWORK)
-  const id = network === undefined ? `${limit} ${userId}` : `${limit} ${userId} ${network}`
+export const countersOf = ([limit, { userId, clientId, network }]: LimitedBy): Counter[] => {
+  if (LIMITS[limit].key === 'everybody') return [counterOf(limit, limit)]
+  const of = userId ?? clientId
+  if (of === undefined) return ofNetwork(limit, network ?? UNKNOWN_NETWORK)
+  const id = network === undefined ? `${limit} ${of}` : `${limit} ${of} ${network}`
   return [counterOf(limit, id, network)]
 }
 

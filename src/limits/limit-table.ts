@@ -3,6 +3,7 @@ import { toSnakeCase } from '../lib/snake-case.ts'
 
 const QUARTER_MS = 15 * 60_000
 const HOUR_MS = 4 * QUARTER_MS
+const MINUTE_MS = 60_000
 /** No window is longer: cleanup knows by it which ends no clock can have meant. */
 export const DAY_MS = 24 * HOUR_MS
 
@@ -13,6 +14,7 @@ type LimitKey =
   /** This is an account, by the email as it was entered, or a user, in one network. */
   | 'account and network'
   | 'user and network'
+  | 'client and network'
   /** This is an account in any network. */
   | 'account'
   /** The account has signed in before in this browser. */
@@ -23,6 +25,8 @@ type LimitKey =
   | 'purpose and account'
   | 'purpose and network'
   | 'purpose and user'
+  /** All tries count together. */
+  | 'everybody'
 
 interface Limit {
   key: LimitKey
@@ -108,6 +112,21 @@ export const LIMITS = {
   usernameOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: takesName, refusal: 'rate_limited' },
   /** Each reads all records of a user, and is told of by a message. */
   exportOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
+  /** A wrong secret of a client of the OAuth server counts; a good one passes. */
+  clientSecret: {
+    key: 'client and network',
+    tries: 10,
+    windowMs: MINUTE_MS,
+    counts: always,
+    refusal: 'rate_limited',
+  },
+  /** Metadata documents of clients are fetched for a user who is signed in. */
+  clientDocumentOfUser: { key: 'user', tries: 10, windowMs: HOUR_MS, counts: always, refusal: 'rate_limited' },
+  clientDocument: { key: 'everybody', tries: 60, windowMs: MINUTE_MS, counts: always, refusal: 'rate_limited' },
+  /** Each request of a client that reaches a signed-in user counts. */
+  authorizationOfUser: { key: 'user', tries: 60, windowMs: MINUTE_MS, counts: always, refusal: 'rate_limited' },
+  consentOfUser: { key: 'user', tries: 20, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
+  clientRegistration: { key: 'network', tries: 20, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
 
   // These count wrong codes of an app, and wrong recovery codes. A code counts before it is checked.
   codeInNetwork: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },

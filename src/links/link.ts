@@ -15,7 +15,13 @@ export type LinkPurpose =
   | NotMePurpose
 
 /** Links that say "This wasn't me" have a purpose for each kind of notice; `not_me` is about a provider. */
-export const NOT_ME_PURPOSES = ['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const
+export const NOT_ME_PURPOSES = [
+  'not_me',
+  'not_my_browser',
+  'not_my_passkey',
+  'not_my_second_factor',
+  'not_my_application',
+] as const
 export type NotMePurpose = (typeof NOT_ME_PURPOSES)[number]
 
 /** A user enters an account by these links, and chooses what they sign in with from now on. */
@@ -66,6 +72,7 @@ const PAGES: Record<LinkPurpose, string> = {
   not_my_browser: '/auth/account/not-me',
   not_my_passkey: '/auth/account/not-me',
   not_my_second_factor: '/auth/account/not-me',
+  not_my_application: '/auth/account/not-me',
 }
 
 export const urlOfLink = (baseUrl: string, purpose: LinkPurpose, token: string): string =>

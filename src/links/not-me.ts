@@ -1,4 +1,5 @@
 import type { Caller } from '../lib/caller.ts'
+import { forgetConsents } from '../clients/consent-store.ts'
 import { deleteIdentity } from '../oauth/identity-store.ts'
 import { deletePasskey } from '../passkeys/passkey-store.ts'
 import { deleteCodesSince, deleteRecoveryCodesSince } from '../second-factor/second-factor-store.ts'
@@ -21,7 +22,7 @@ export interface NotMeForm {
   asked: AskedFactor | undefined
 }
 
-/** The user says "This wasn't me" about a notice of a browser, a provider, a passkey or a second factor. */
+/** The user says "This wasn't me" about a notice of a browser, a provider, a passkey, a second factor or an application. */
 export interface NotMe {
   /** Finds the account of a live link. */
   requireAccount(link: Link): Promise<UserRecord>
@@ -113,6 +114,8 @@ const createRemoval = ({ clock, notify, recordEvent }: Pick<NotMeDeps, 'clock' |
     await removeProvider(transaction, link, userId, caller)
     await removeNamedPasskey(transaction, link, userId, caller)
     await removeSecondFactor(transaction, link, userId, caller)
+    // The event ends the grants of every client. Each has to ask again, also those of earlier notices.
+    if (link.purpose === 'not_my_application') await forgetConsents(transaction, { userId })
   }
 }
 

@@ -85,6 +85,13 @@ export const createNotify = (deps: NoticesDeps): Notify => {
       const { deviceHash } = notice
       return { kind, notMe: await createNotMe(transaction, user, 'not_my_browser', { deviceHash }) }
     }
+    if (kind === 'application_connected') {
+      const { name, isNameVouched, host } = notice
+      // A stranger could otherwise write to an address that is not theirs by the name of a client.
+      const isNamed = isNameVouched || user.emailVerifiedAtMs !== undefined
+      const about = { ...(isNamed && { application: name }), ...(host !== undefined && { host }) }
+      return { kind, ...about, notMe: await createNotMe(transaction, user, 'not_my_application', {}) }
+    }
     return notice
   }
 

@@ -84,6 +84,8 @@ export type Notice =
   /** There were too many failed logins to the account. */
   | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; notMe?: TimedLink | undefined }
+  /** A client of the OAuth server may use the account. `host` is missing for a program of the user's own. */
+  | { kind: 'application_connected'; application?: string; host?: string; notMe?: TimedLink | undefined }
 
 export type NoticeMessage = Notice & NoticeContext
 

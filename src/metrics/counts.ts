@@ -1,7 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { AUDIT_TYPES } from '../audit/audit-event.ts'
+import type { ClientKind, OnTokens } from '../clients/clients.ts'
 import {
   ASKED_FACTORS,
+  CLIENT_ERRORS,
   LOGIN_OUTCOMES,
   PASSKEY_OUTCOMES,
   PROVIDER_OUTCOMES,
@@ -101,19 +103,49 @@ const COUNTERS = {
   },
 } satisfies Record<string, CounterRow>
 
-type Counters = {
-  [Key in keyof typeof COUNTERS]: (value: (typeof COUNTERS)[Key]['known'][number], by?: number) => void
+/** These are there while svc is the OAuth server of its application. */
+const CLIENT_COUNTERS = {
+  countGrant: {
+    name: 'svc_client_grants_total',
+    help: 'Grants that clients were given for a code, by kind of client.',
+    label: 'kind',
+    known: Object.keys({ operator: true, registered: true, document: true } satisfies Record<ClientKind, true>),
+  },
+  countTokenResponse: {
+    name: 'svc_client_tokens_total',
+    help: 'Responses with an access token, by what the client has traded for it.',
+    label: 'grant_type',
+    known: ['authorization_code', 'refresh_token'],
+  },
+  countClientError: {
+    name: 'svc_client_errors_total',
+    help: 'Errors that clients were told, or that a page has shown in their place, by name.',
+    label: 'error',
+    known: CLIENT_ERRORS,
+  },
+} satisfies Record<string, CounterRow>
+
+type CountersOf<Rows extends Record<string, CounterRow>> = {
+  [Key in keyof Rows]: (value: Rows[Key]['known'][number], by?: number) => void
 }
 
+type Counters = CountersOf<typeof COUNTERS>
+type ClientCounters = CountersOf<typeof CLIENT_COUNTERS>
+
 export interface Counts extends Omit<Counters, 'countRefusal'>, Omit<RequestMetrics, keyof Counters> {
+  countTokens: OnTokens
   countLimited: (limit: LimitName) => void
   observeHash: (seconds: number) => void
 }
 
-export const createCounts = (registry: Registry, providers: readonly string[]): Counts => {
+interface Counted {
+  providers: readonly string[]
+  clients: boolean
+}
+
+export const createCounts = (registry: Registry, { providers, clients }: Counted): Counts => {
   const registers = [registry]
-  const rows = Object.entries<CounterRow>(COUNTERS).map(([key, row]) => [key, createCounter(registry, row)])
-  const { countRefusal, ...counters } = Object.fromEntries(rows) as Counters
+  const { countRefusal, ...counters } = createCounters(registry, COUNTERS)
   const refusedConnections = new Counter({
     name: 'svc_http_connections_refused_total',
     help: 'Connections that were closed unread because there were too many (SVC_MAX_CONNECTIONS).',
@@ -128,11 +160,29 @@ export const createCounts = (registry: Registry, providers: readonly string[]): 
   addLimitFigures(registry)
   return {
     ...counters,
+    ...createClientCounts(registry, clients),
     observeRequest: createRequestDurations(registry),
     countRefusedConnection: () => refusedConnections.inc(),
     countLimited: (limit) => countRefusal(labelOf(limit)),
     countProviderSignIn: createProviderCount(registry, providers),
     observeHash: (seconds) => hashDurations.observe(seconds),
+  }
+}
+
+const createCounters = <Rows extends Record<string, CounterRow>>(registry: Registry, rows: Rows) =>
+  Object.fromEntries(
+    Object.entries<CounterRow>(rows).map(([key, row]) => [key, createCounter(registry, row)]),
+  ) as CountersOf<Rows>
+
+const createClientCounts = (registry: Registry, isOn: boolean): Pick<Counts, 'countTokens' | 'countClientError'> => {
+  if (!isOn) return { countTokens: () => {}, countClientError: () => {} }
+  const counters: ClientCounters = createCounters(registry, CLIENT_COUNTERS)
+  return {
+    countClientError: counters.countClientError,
+    countTokens: (kind, grantType) => {
+      if (grantType === 'authorization_code') counters.countGrant(kind)
+      counters.countTokenResponse(grantType)
+    },
   }
 }
 

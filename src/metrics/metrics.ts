@@ -10,6 +10,8 @@ interface MetricsDeps {
   host: string
   port: number
   providers: readonly string[]
+  /** It tells whether svc is the OAuth server of its application. */
+  clients: boolean
 }
 
 /** The metrics of one process are counted as things happen, or read at each scrape; a listener serves them. */
@@ -19,10 +21,10 @@ export interface Metrics extends Counts, MetricsListener {
 }
 
 /** Import it only when metrics are on: the library takes long to load. */
-export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps): Metrics => {
+export const createMetrics = ({ version, log, host, port, providers, clients }: MetricsDeps): Metrics => {
   const registry = createRegistry(version)
   return {
-    ...createCounts(registry, providers),
+    ...createCounts(registry, { providers, clients }),
     readFrom: (sources) => addReadings(registry, sources),
     ...createMetricsListener({ log, host, port, registry }),
   }

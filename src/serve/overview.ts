@@ -17,6 +17,7 @@ interface Overview {
   metrics: string
   providers: string
   mail: string
+  clients: string
 }
 
 export const overviewOf = (config: Config, listen: string): Overview => ({
@@ -30,7 +31,13 @@ export const overviewOf = (config: Config, listen: string): Overview => ({
   metrics: metricsUrl(config) ?? 'off',
   providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',
   mail: config.smtp ? `on, by ${shownSmtp(config.smtp)}` : 'off',
+  clients: describeClients(config),
 })
+
+const describeClients = ({ clients, clientResources }: Config): string => {
+  if (!clients) return 'off'
+  return clientResources.length > 0 ? `on, for ${clientResources.join(', ')}` : 'on, for no resource'
+}
 
 const describeHashes = (config: Config): string => {
   const { memoryCost, timeCost, parallelism } = config.argon2
@@ -55,6 +62,7 @@ export const overviewText = (overview: Overview): string => `
   Metrics      ${overview.metrics}
   Providers    ${overview.providers}${overview.providers === 'off' ? '' : `, back to ${overview.base_url}/auth/oauth/NAME/callback`}
   Mail         ${overview.mail}
+  Clients      ${overview.clients}
 
   Open ${overview.base_url}/auth/signup to create the first account, and press Ctrl+C to stop.
 

@@ -28,14 +28,21 @@ export const deleteSessionsEndedBy = (
   { after, upTo, nowMs }: { after: string; upTo: string; nowMs: number },
 ): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ? AND expires_at <= ?', after, upTo, nowMs)
 
-/** Counts the live sessions that were last seen before a time, and finds when the last of them ends. */
+/**
+ * Counts the live sessions that were last seen before a time, and the grants of clients that were last used before it,
+ * and finds when the last of them ends.
+ */
 export const findSessionsUnseenSince = async (
   db: Queries,
   timeMs: number,
   nowMs: number,
 ): Promise<{ count: number; lastEndMs: number | undefined }> => {
   const row = await db.get<{ count: number; last_end: number | null }>(
-    'SELECT COUNT(*) AS count, MAX(expires_at) AS last_end FROM sessions WHERE last_seen_at < ? AND expires_at > ?',
+    `SELECT COUNT(*) AS count, MAX(expires_at) AS last_end FROM (
+       SELECT expires_at FROM sessions WHERE last_seen_at < ? AND expires_at > ?
+       UNION ALL SELECT expires_at FROM grants WHERE last_used_at < ? AND expires_at > ?) AS waiting`,
+    timeMs,
+    nowMs,
     timeMs,
     nowMs,
   )

@@ -13,7 +13,13 @@ import { deleteSessionsUpTo, findSessionIds } from './all-sessions-store.ts'
 
 type EndingDeps = Pick<
   SessionDeps,
-  'cachedSessions' | 'db' | 'endPendingSignIns' | 'endPendingSignInsAfter' | 'recordEvent' | 'requireFactors'
+  | 'cachedSessions'
+  | 'clientGrants'
+  | 'db'
+  | 'endPendingSignIns'
+  | 'endPendingSignInsAfter'
+  | 'recordEvent'
+  | 'requireFactors'
 > &
   Pick<SessionDeps, 'requireRecentAuthentication'>
 
@@ -21,18 +27,24 @@ type EndingDeps = Pick<
 const BATCH = 1000
 
 /**
- * Ends the sign-ins of all users that wait for a second factor, and then their sessions in order of id, which is the
- * order of their start. It resolves to how many sessions ended. One that starts during the call may stay.
+ * Ends the sign-ins of all users that wait for a second factor and all grants of clients, and then their sessions in
+ * order of id, which is the order of their start. It resolves to how many sessions ended. One that starts during the
+ * call may stay.
  */
 const endInBatches = async (deps: EndingDeps): Promise<number> => {
   const { db, cachedSessions, recordEvent } = deps
   await endPendingSignIns(deps)
+  await endAllGrants(deps)
   let after = ''
   let ended = 0
   for (;;) {
     const ids = await findSessionIds(db, { after, limit: BATCH })
     const last = ids.at(-1)
-    if (last === undefined) return ended
+    if (last === undefined) {
+      // A code that a session gave before it ended may have become a grant since.
+      await endAllGrants(deps)
+      return ended
+    }
     const range = { after, last }
     ended += await db.inTransaction(async (transaction) => {
       const count = await deleteSessionsUpTo(transaction, range)
@@ -53,6 +65,12 @@ const endPendingSignIns = async ({ db, endPendingSignInsAfter }: EndingDeps): Pr
   }
 }
 
+const endAllGrants = async ({ db, clientGrants }: EndingDeps): Promise<void> => {
+  while ((await db.inTransaction((transaction) => clientGrants.endSomeGrants(transaction, BATCH))) > 0) {
+    await setImmediate()
+  }
+}
+
 export type EndingSession = Pick<AuthenticatedSession, 'sessionId' | 'userId'>
 
 /** A user or an operator ends the sessions of a user. */
@@ -65,16 +83,20 @@ export interface OwnEnd {
 
 /** Ends sessions. The cache forgets them at the instant of the commit, so that no request finds them afterwards. */
 export const createEnding = (deps: EndingDeps) => {
-  const { db, cachedSessions, recordEvent, endPendingSignIns } = deps
+  const { db, cachedSessions, clientGrants, recordEvent, endPendingSignIns } = deps
+  const { endGrants, forgetGrantsOfUser } = clientGrants
 
   /** It must be called before the rows are deleted: afterwards their ids could not be found. */
   const forgetSessionsOfUser = async (transaction: Transaction, userId: string): Promise<void> => {
+    forgetGrantsOfUser(transaction)
     const ids = await findSessionIdsOfUser(transaction, userId)
     transaction.afterCommit(() => ids.forEach(cachedSessions.forget))
   }
 
-  const endSessions = async (transaction: Transaction, userId: string, exceptId?: string): Promise<number> => {
+  const endSessions: SessionRules['endSessions'] = async (transaction, userId, reason, { exceptId, caller } = {}) => {
     await forgetSessionsOfUser(transaction, userId)
+    const hanging = { userId, hanging: true, exceptSessionId: exceptId } as const
+    await endGrants(transaction, hanging, reason, caller)
     return deleteSessionsOfUser(transaction, userId, exceptId)
   }
 
@@ -95,13 +117,14 @@ export const createEnding = (deps: EndingDeps) => {
     userChanged: forgetSessionsOfUser,
   }
 
-  const remove = async (transaction: Transaction, id: string): Promise<boolean> => {
+  const remove = async (transaction: Transaction, id: string, reason: string, caller: Caller): Promise<boolean> => {
     transaction.afterCommit(() => cachedSessions.forget(id))
+    await endGrants(transaction, { sessionId: id }, reason, caller)
     return (await deleteSession(transaction, id)) > 0
   }
 
   const endAndRecord = async (transaction: Transaction, userId: string, { ownId, caller }: OwnEnd) => {
-    const count = await endSessions(transaction, userId, ownId)
+    const count = await endSessions(transaction, userId, REVOKED, { exceptId: ownId, caller })
     const event = { type: 'session.ended', userId, sessionId: ownId, details: { count } } as const
     if (count > 0) await recordEvent(transaction, event, caller)
     return count
@@ -112,14 +135,15 @@ export const createEnding = (deps: EndingDeps) => {
 
     end: (session: EndingSession, why: 'logout' | 'session.refreshed_reuse', caller: Caller): Promise<void> =>
       db.inTransaction(async (transaction) => {
-        if (await remove(transaction, session.sessionId))
+        if (await remove(transaction, session.sessionId, why, caller))
           await recordEvent(transaction, { type: why, userId: session.userId, sessionId: session.sessionId }, caller)
       }),
 
     endAny: (id: string, caller: Caller): Promise<void> =>
       db.inTransaction(async (transaction) => {
         const session = await findSession(transaction, id)
-        if (!session || !(await remove(transaction, id))) return
+        if (!session) await endGrants(transaction, { id }, REVOKED, caller)
+        if (!session || !(await remove(transaction, id, REVOKED, caller))) return
         const event = { type: 'session.ended', userId: session.userId, details: { endedSessionId: id } } as const
         await recordEvent(transaction, event, caller)
       }),
@@ -127,7 +151,9 @@ export const createEnding = (deps: EndingDeps) => {
     async endOwn(userId: string, id: string, { ownId, caller }: OwnEnd = {}): Promise<void> {
       await db.inTransaction(async (transaction) => {
         if (ownId !== undefined) await requireSession(transaction, ownId, userId)
+        await endGrants(transaction, { sessionId: id, userId }, REVOKED, caller)
         const changes = await deleteSessionOfUser(transaction, id, userId)
+        if (changes === 0 && ownId === undefined && (await endGrants(transaction, { id, userId }, REVOKED))) return
         if (changes === 0)
           throw new AppError('not_found', 'This session has ended already.', {
             field: 'session_id',
@@ -149,12 +175,16 @@ export const createEnding = (deps: EndingDeps) => {
     endAll: (userId: string, caller?: Caller): Promise<number> =>
       db.inTransaction(async (transaction) => {
         await endPendingSignIns(transaction, userId)
+        await endGrants(transaction, { userId }, REVOKED, caller)
         return endAndRecord(transaction, userId, { caller })
       }),
 
     endEverySession: (): Promise<number> => endInBatches(deps),
   }
 }
+
+/** Grants whose sessions a user or an operator ends have this reason in their records. */
+const REVOKED = 'session_revoked'
 
 const requireSession = async (transaction: Transaction, id: string, userId: string) => {
   const session = await lockSession(transaction, id, userId)

@@ -54,29 +54,39 @@ export const newSession = ({ id, userId, device, nowMs, ...rest }: NewSession, l
   ...rest,
 })
 
-/** Gives the session with its next refresh token, and a later end. */
+/** The refresh tokens of a session, or of a grant of a client, replace one another. */
+export type Rotating = Pick<Session, 'generation' | 'replacedAtMs' | 'expiresAtMs' | 'absoluteExpiresAtMs'>
+
+/** Gives a row with its next refresh token, and a later end. */
+export const rotate = <Row extends Rotating>(
+  row: Row,
+  nowMs: number,
+  { graceMs, idleMs }: Pick<Lifetimes, 'graceMs' | 'idleMs'>,
+): Row => {
+  // None is later than now: a clock may have been set back, and `UNTIL_NEXT_IS_USED` ends here.
+  const replacedAtMs = row.replacedAtMs.map((timeMs) => Math.min(timeMs, nowMs))
+  const recent = replacedAtMs.filter((timeMs) => timeMs + graceMs > nowMs)
+  return {
+    ...row,
+    generation: row.generation + 1,
+    replacedAtMs: [...recent, nowMs].slice(-MAX_REMEMBERED_ROTATIONS),
+    expiresAtMs: Math.min(nowMs + idleMs, row.absoluteExpiresAtMs),
+  }
+}
+
+/** Gives the session with its next refresh token, where it was seen now. */
 export const rotateSession = <S extends Session>(
   session: S,
   device: Device,
   nowMs: number,
   lifetimes: Lifetimes,
-): S => {
-  // None is later than now: a clock may have been set back, and `UNTIL_NEXT_IS_USED` ends here.
-  const replacedAtMs = session.replacedAtMs.map((timeMs) => Math.min(timeMs, nowMs))
-  const recent = replacedAtMs.filter((timeMs) => timeMs + lifetimes.graceMs > nowMs)
-  return {
-    ...session,
-    ...trimmed(device),
-    generation: session.generation + 1,
-    replacedAtMs: [...recent, nowMs].slice(-MAX_REMEMBERED_ROTATIONS),
-    lastSeenAtMs: nowMs,
-    expiresAtMs: Math.min(nowMs + lifetimes.idleMs, session.absoluteExpiresAtMs),
-  }
-}
+): S => ({ ...rotate(session, nowMs, lifetimes), ...trimmed(device), lastSeenAtMs: nowMs })
 
 /** Tells when the refresh token of an earlier generation was replaced; it returns undefined if that is long past. */
-export const replacedAt = (session: Session, generation: number): number | undefined =>
-  session.replacedAtMs.at(generation - session.generation)
+export const replacedAt = (
+  row: Pick<Rotating, 'generation' | 'replacedAtMs'>,
+  generation: number,
+): number | undefined => row.replacedAtMs.at(generation - row.generation)
 
 /**
  * Gives the time by which a row is judged, in milliseconds since 1970: that of the database's server as the row was

@@ -1,15 +1,14 @@
 import type { Caller } from '../lib/caller.ts'
 import type { AuthenticatedSession, CachedSession, SessionWithUser } from './session.ts'
-import { updateRotatedSession } from './session-store.ts'
-import { createClockSteps } from './clock-steps.ts'
+import { updateRotatedSession, updateUnansweredSession } from './session-store.ts'
 import type { EndingSession } from './ending.ts'
-import { currentTimeMs, type Device, isUsable, replacedAt, rotateSession } from './lifetime.ts'
+import { type Device, isUsable, rotateSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
 import type { SessionDeps } from './session-deps.ts'
+import { createRotation } from './rotation.ts'
 import type { SessionCaller } from './start.ts'
 import type { Tokens } from './issue-tokens.ts'
 import { readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
-import { createUnansweredRotations } from './unanswered-rotations.ts'
 
 interface SessionRefreshDeps
   extends Pick<
@@ -38,14 +37,15 @@ export interface IdentifiedSession {
 /** A refresh token can be traded, or only looked at. */
 export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const { db, clock, lifetimes, defaultAudience, refreshTokens, cachedSessions, issueTokens, endSession } = deps
-  const unanswered = createUnansweredRotations(deps)
-  const clockSteps = createClockSteps(clock)
-
-  /** Tells whether the token of an earlier generation was replaced so recently that it is still good. */
-  const isInGrace = (session: SessionWithUser, generation: number): boolean => {
-    const timeMs = replacedAt(session, generation)
-    return timeMs !== undefined && clockSteps.ageMs(timeMs, currentTimeMs(session, clock)) < lifetimes.graceMs
-  }
+  const rotation = createRotation<SessionWithUser, CachedSession>({
+    db,
+    clock,
+    graceMs: lifetimes.graceMs,
+    cached: cachedSessions,
+    rowOf: ({ session }) => session,
+    updateRotated: updateRotatedSession,
+    updateUnanswered: updateUnansweredSession,
+  })
 
   /** Finds the session of a genuine token, if it can still be refreshed. */
   const findUsableSession = async (token: UnverifiedRefreshToken): Promise<CachedSession | undefined> => {
@@ -59,35 +59,13 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
     session: authenticated,
   })
 
-  /**
-   * A server that was frozen in between may get the statement long after this process has given it up. If the token
-   * were replaced then, its honest owner would be taken for a thief.
-   */
-  const deadlineOf = ({ session: { readAtMs = 0 } }: CachedSession): number => readAtMs + (db.timeoutMs ?? 0)
-
-  /** It resolves to undefined when another request, here or in another process, was first. */
-  const rotate = async (found: CachedSession, device: Device, audience: string) => {
-    const nowMs = currentTimeMs(found.session, clock)
-    clockSteps.observe(nowMs)
-    const next = rotateSession(found.session, device, nowMs, lifetimes)
-    const rotated = {
-      session: next,
-      authenticated: { ...found.authenticated, expiresAtMs: next.expiresAtMs },
-      refreshToken: refreshTokens.make(next),
+  const rotate = (found: CachedSession, device: Device, audience: string) => {
+    const toNext = (nowMs: number): CachedSession => {
+      const next = rotateSession(found.session, device, nowMs, lifetimes)
+      const authenticated = { ...found.authenticated, expiresAtMs: next.expiresAtMs }
+      return { session: next, authenticated, refreshToken: refreshTokens.make(next) }
     }
-    let hasCommitted = false
-    const committing = db.autocommit((changes) => {
-      hasCommitted = true
-      // The user's row may have changed while the statement waited for its turn: then the found row is outdated.
-      const isCurrent = changes === 1 && cachedSessions.peek(next.id) === found
-      if (isCurrent) cachedSessions.replace(next.id, rotated)
-      else cachedSessions.forget(next.id)
-    })
-    const update = updateRotatedSession(committing, next, deadlineOf(found))
-    const write = unanswered.watch(next, update, () => hasCommitted)
-    // The tokens are signed while the disk writes.
-    const [changes, issued] = await Promise.all([write, issue(rotated, audience)])
-    return changes === 1 ? issued : undefined
+    return rotation.rotate(found, toNext, (rotated) => issue(rotated, audience))
   }
 
   return {
@@ -98,16 +76,17 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
       for (;;) {
         const found = await findUsableSession(token)
         if (!found) return { outcome: (await deps.findSuccessor(token)) ? 'replaced' : 'unknown' }
-        if (token.generation > found.session.generation) return { outcome: 'unknown' }
         const { session } = found
-        if (token.generation === session.generation) {
+        const age = rotation.ageOf(session, token.generation)
+        if (age === 'unknown') return { outcome: 'unknown' }
+        if (age === 'current') {
           const rotated = await rotate(found, caller.device, audience)
           if (rotated) return { outcome: 'rotated', ...rotated }
-        } else if (isInGrace(session, token.generation)) {
+        } else if (age === 'grace') {
           // The rotation of the other request may not be on disk yet; its token must not get out before it is.
           await db.waitUntilDurable()
           return { outcome: 'grace', ...(await issue(found, audience)) }
-        } else if (!(await unanswered.settle(session.id))) {
+        } else if (!(await rotation.settle(session.id))) {
           // An attacker has used this token, or uses it now (RFC 9700 section 4.14.2).
           await endSession(found.authenticated, 'session.refreshed_reuse', caller)
           return { outcome: 'reused', sessionId: session.id, userId: session.userId }
@@ -118,12 +97,11 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
     async identify(refreshToken: string): Promise<IdentifiedSession | undefined> {
       const token = readRefreshToken(refreshToken)
       const found = token && (await findUsableSession(token))
-      if (!found || token.generation > found.session.generation) return undefined
+      if (!found) return undefined
       const { session, authenticated } = found
-      const isGood =
-        token.generation === session.generation ||
-        isInGrace(session, token.generation) ||
-        (await unanswered.settle(session.id))
+      const age = rotation.ageOf(session, token.generation)
+      if (age === 'unknown') return undefined
+      const isGood = age !== 'old' || (await rotation.settle(session.id))
       return { session: authenticated, isReused: !isGood }
     },
 

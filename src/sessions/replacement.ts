@@ -5,17 +5,25 @@ import type { SessionDeps } from './session-deps.ts'
 import { deleteReplacedSessions, findReplacedSession, replaceSession } from './replaced-store.ts'
 import type { UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 
-type ReplacementDeps = Pick<SessionDeps, 'cachedSessions' | 'clock' | 'db' | 'lifetimes' | 'refreshTokens'>
+type ReplacementDeps = Pick<
+  SessionDeps,
+  'cachedSessions' | 'clientGrants' | 'clock' | 'db' | 'lifetimes' | 'refreshTokens'
+>
 
 export interface Replacement {
   /**
-   * Ends a session that `successorId` replaces, if it is still there, in the transaction that has inserted
-   * `successorId`.
+   * Ends a session that another one replaces, if it is still there, in the transaction that has inserted the other one.
+   * What hangs on it goes over to a session of the same user, and ends with it otherwise.
    */
-  replaceSession(transaction: Transaction, id: string, successorId: string, nowMs: number): Promise<boolean>
+  replaceSession(transaction: Transaction, id: string, by: Successor, nowMs: number): Promise<boolean>
   /** Finds the live session that has replaced, within the grace, the one that a genuine refresh token belonged to. */
   findSuccessor(token: UnverifiedRefreshToken): Promise<CachedSession | undefined>
   deleteReplaced(nowMs: number): Promise<number>
+}
+
+interface Successor {
+  id: string
+  isOfSameUser: boolean
 }
 
 /**
@@ -23,10 +31,12 @@ export interface Replacement {
  * cookies must not take the new ones away (docs/decisions/021-replaced-sessions.md).
  */
 export const createReplacement = (deps: ReplacementDeps): Replacement => {
-  const { db, clock, lifetimes, refreshTokens, cachedSessions } = deps
+  const { db, clock, lifetimes, refreshTokens, cachedSessions, clientGrants } = deps
   return {
-    replaceSession(transaction, id, successorId, nowMs) {
+    async replaceSession(transaction, id, { id: successorId, isOfSameUser }, nowMs) {
       transaction.afterCommit(() => cachedSessions.forget(id))
+      if (isOfSameUser) await clientGrants.moveGrants(transaction, id, successorId)
+      else await clientGrants.endGrants(transaction, { sessionId: id }, 'session_replaced')
       return replaceSession(transaction, { id, successorId, nowMs })
     },
 

@@ -2,6 +2,7 @@ import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import type { ClientGrants } from './client-grants.ts'
 import type { IssueTokens } from './issue-tokens.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import type { Lifetimes } from './lifetime.ts'
@@ -23,6 +24,8 @@ export interface SessionDeps extends Pick<RecentAuthentication, 'requireRecentAu
   issueTokens: IssueTokens
   cachedSessions: CachedSessions
   recordEvent: RecordEvent
+  /** What hangs on a session ends with it. */
+  clientGrants: ClientGrants
   /**
    * Ends the sign-ins that have proved a password or a provider, and wait for a second factor. It comes first, and
    * locks the user.

@@ -93,7 +93,7 @@ const NO_SESSION: CurrentSession = { sessionId: '', readAtMs: undefined }
 
 export const createSessions = (deps: SessionsDeps): Sessions => {
   const { db, clock } = deps
-  const refreshTokens = createRefreshTokens(deps.rootSecret)
+  const refreshTokens = createRefreshTokens({ ...deps, purpose: 'refresh tokens' })
   const issueTokens = createIssueTokens({ ...deps, refreshTokens })
   const cachedSessions = createCachedSessions(db, deps.names)
   const recentAuthentication = createRecentAuthentication(deps)

@@ -1,3 +1,4 @@
+import type { Caller } from '../lib/caller.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
 
 /**
@@ -37,15 +38,28 @@ export interface OwnSession {
   sessionId: string
 }
 
+/** A session that lasts until the commit: what was proved in it, and the time of the database's server, if there is one. */
+interface HeldSession extends Pick<SignInGrant, 'authenticatedAtMs' | 'amr'> {
+  readAtMs: number | undefined
+}
+
 /** Changes to an account call these in their transaction. */
 export interface SessionRules {
-  /** Ends all sessions of a user, or all but one; it resolves to how many ended. */
-  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
+  /**
+   * Ends all sessions of a user, or all but one, and the grants of clients that hang on them; it resolves to how many
+   * sessions ended. The records of the grants have the reason.
+   */
+  endSessions: (
+    transaction: Transaction,
+    userId: string,
+    reason: string,
+    options?: { exceptId?: string | undefined; caller?: Caller | undefined },
+  ) => Promise<number>
   /**
    * It must be called first in a transaction. It throws `unauthorized` when the session has ended; else it lasts until
    * the commit.
    */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<HeldSession>
   /**
    * Requires the same, and throws `forbidden` unless the user has authenticated within the last ten minutes. If the
    * account has a second factor or a passkey, that must be with `mfa` or by a provider that is trusted with it.

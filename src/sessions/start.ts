@@ -9,7 +9,7 @@ import type { Replacement } from './replacement.ts'
 import type { SessionDeps } from './session-deps.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
 import type { Tokens } from './issue-tokens.ts'
-import { lockUserOfSession, deleteSessionsAboveLimit } from './user-sessions-store.ts'
+import { deleteSessions, findSessionsAboveLimit, lockUserOfSession } from './user-sessions-store.ts'
 
 /** Nobody has as many devices. A program that logs in before each of its requests gets no further. */
 const MAX_SESSIONS_OF_USER = 100
@@ -26,10 +26,13 @@ interface StartedSession {
  * transaction that has inserted a session and locked its user.
  */
 const createSessionLimit =
-  ({ log, cachedSessions, recordEvent }: StartDeps) =>
+  ({ log, cachedSessions, clientGrants, recordEvent }: StartDeps) =>
   async (transaction: Transaction, { id, userId, nowMs, caller }: StartedSession): Promise<void> => {
-    const ended = await deleteSessionsAboveLimit(transaction, { userId, newId: id, nowMs, limit: MAX_SESSIONS_OF_USER })
+    const limit = MAX_SESSIONS_OF_USER
+    const ended = await findSessionsAboveLimit(transaction, { userId, newId: id, nowMs, limit })
     if (ended.length === 0) return
+    for (const sessionId of ended) await clientGrants.endGrants(transaction, { sessionId }, 'session_limit', caller)
+    await deleteSessions(transaction, ended)
     const details = { count: ended.length, reason: 'session_limit' }
     await recordEvent(transaction, { type: 'session.ended', userId, sessionId: id, details }, caller)
     transaction.afterCommit(() => {
@@ -70,7 +73,15 @@ export type SessionCaller = Caller & { device: Device }
 interface StartDeps
   extends Pick<
     SessionDeps,
-    'cachedSessions' | 'clock' | 'db' | 'defaultAudience' | 'issueTokens' | 'lifetimes' | 'log' | 'recordEvent'
+    | 'cachedSessions'
+    | 'clientGrants'
+    | 'clock'
+    | 'db'
+    | 'defaultAudience'
+    | 'issueTokens'
+    | 'lifetimes'
+    | 'log'
+    | 'recordEvent'
   > {
   replaceSession: Replacement['replaceSession']
 }
@@ -112,7 +123,8 @@ export const createStart = (deps: StartDeps) => {
       if (login)
         await recordEvent(transaction, { type: 'login.succeeded', userId, sessionId: id, details: login }, caller)
       for (const { sessionId, userId: owner, isReused } of replaces) {
-        const hasEnded = await deps.replaceSession(transaction, sessionId, id, nowMs)
+        const by = { id, isOfSameUser: owner === userId }
+        const hasEnded = await deps.replaceSession(transaction, sessionId, by, nowMs)
         if (hasEnded && isReused)
           await recordEvent(transaction, { type: 'session.refreshed_reuse', userId: owner, sessionId }, caller)
       }

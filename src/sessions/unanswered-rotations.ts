@@ -1,28 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../lib/errors.ts'
-import type { Session } from './session.ts'
-import { updateUnansweredSession } from './session-store.ts'
-import { UNTIL_NEXT_IS_USED } from './lifetime.ts'
-import type { SessionDeps } from './session-deps.ts'
+import type { CachedRow, Database, Queries } from '../storage/database.ts'
+import { type Rotating, UNTIL_NEXT_IS_USED } from './lifetime.ts'
 
 /** The oldest is forgotten beyond this number. */
 const MAX_REMEMBERED = 10_000
 
 const RETRY_EVERY_MS = 500
 
+interface UnansweredDeps<Row> {
+  db: Database
+  cached: Pick<CachedRow<unknown>, 'forget'>
+  updateUnanswered: (db: Pick<Queries, 'run'>, row: Row) => Promise<unknown>
+}
+
 /**
  * Remembers refreshes that were answered with 503 while the database may have made their change: the disk has stalled,
  * or the server was frozen. The browser still has the old token, and may come back with it long after the grace. That
  * is no theft. The rows are changed as soon as the database answers, so that other processes know about it.
  */
-export const createUnansweredRotations = ({ db, cachedSessions }: Pick<SessionDeps, 'cachedSessions' | 'db'>) => {
-  const unanswered = new Map<string, { rotated: Session; isSettled: boolean }>()
+export const createUnansweredRotations = <Row extends Rotating & { id: string }>({
+  db,
+  cached,
+  updateUnanswered,
+}: UnansweredDeps<Row>) => {
+  const unanswered = new Map<string, { rotated: Row; isSettled: boolean }>()
   let isSettlingAll = false
 
-  const update = async (rotated: Session): Promise<void> => {
-    const committing = db.autocommit(() => cachedSessions.forget(rotated.id))
+  const update = async (rotated: Row): Promise<void> => {
+    const committing = db.autocommit(() => cached.forget(rotated.id))
     const replacedAtMs = [...rotated.replacedAtMs.slice(0, -1), UNTIL_NEXT_IS_USED]
-    await updateUnansweredSession(committing, { ...rotated, replacedAtMs })
+    await updateUnanswered(committing, { ...rotated, replacedAtMs })
   }
 
   const settleAll = async (): Promise<void> => {
@@ -47,7 +55,7 @@ export const createUnansweredRotations = ({ db, cachedSessions }: Pick<SessionDe
     isSettlingAll = false
   }
 
-  const remember = (rotated: Session): void => {
+  const remember = (rotated: Row): void => {
     unanswered.set(rotated.id, { rotated, isSettled: false })
     const [oldest] = unanswered.size > MAX_REMEMBERED ? unanswered.keys() : []
     if (oldest) unanswered.delete(oldest)
@@ -59,7 +67,7 @@ export const createUnansweredRotations = ({ db, cachedSessions }: Pick<SessionDe
      * Runs the write of a rotation. If its outcome stays unknown, it remembers that nobody was given the new token.
      * `hasCommitted` tells whether a statement that failed had been committed.
      */
-    async watch(rotated: Session, write: Promise<number>, hasCommitted: () => boolean): Promise<number> {
+    async watch(rotated: Row, write: Promise<number>, hasCommitted: () => boolean): Promise<number> {
       try {
         return await write
       } catch (error) {
@@ -75,11 +83,11 @@ export const createUnansweredRotations = ({ db, cachedSessions }: Pick<SessionDe
      * changed so that the token is good until its successor is used, and must be looked at again: then it resolves to
      * true.
      */
-    async settle(sessionId: string): Promise<boolean> {
-      const found = unanswered.get(sessionId)
+    async settle(id: string): Promise<boolean> {
+      const found = unanswered.get(id)
       if (!found) return false
       if (!found.isSettled) await update(found.rotated)
-      if (unanswered.get(sessionId) === found) unanswered.delete(sessionId)
+      if (unanswered.get(id) === found) unanswered.delete(id)
       return true
     },
   }

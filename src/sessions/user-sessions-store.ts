@@ -1,3 +1,4 @@
+import { inPieces, rowPlaceholders } from '../lib/sql-values.ts'
 import { countWith, type Queries } from '../storage/database.ts'
 import type { Session } from './session.ts'
 import { SESSION_COLUMNS, type SessionRow, toSession } from './session-store.ts'
@@ -55,22 +56,25 @@ export const deleteSessionsOfUser = (db: Queries, userId: string, exceptId = '')
 const MOST_DELETED_AT_ONCE = 1000
 
 /**
- * Deletes the live sessions of a user above a limit: those that were not seen for longest, and never `newId`. The
- * transaction holds the user (`lockUserOfSession`). It resolves to the deleted ids.
+ * Finds the live sessions of a user above a limit: those that were not seen for longest, and never `newId`. The
+ * transaction holds the user (`lockUserOfSession`).
  */
-export const deleteSessionsAboveLimit = async (
+export const findSessionsAboveLimit = async (
   db: Queries,
   { userId, newId, nowMs, limit }: { userId: string; newId: string; nowMs: number; limit: number },
 ): Promise<string[]> => {
   const rows = await db.all<{ id: string }>(
-    `DELETE FROM sessions WHERE id IN (
-       SELECT id FROM sessions WHERE user_id = ? AND expires_at > ? AND id <> ?
-       ORDER BY last_seen_at DESC, id DESC LIMIT ${MOST_DELETED_AT_ONCE} OFFSET ?)
-     RETURNING id`,
+    `SELECT id FROM sessions WHERE user_id = ? AND expires_at > ? AND id <> ?
+     ORDER BY last_seen_at DESC, id DESC LIMIT ${MOST_DELETED_AT_ONCE} OFFSET ?`,
     userId,
     nowMs,
     newId,
     limit - 1,
   )
   return rows.map(({ id }) => id)
+}
+
+export const deleteSessions = async (db: Queries, ids: readonly string[]): Promise<void> => {
+  for (const piece of inPieces(ids))
+    await db.run(`DELETE FROM sessions WHERE id IN ${rowPlaceholders(1, piece.length)}`, ...piece)
 }

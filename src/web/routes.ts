@@ -16,7 +16,16 @@ import type { Asset } from './site/assets.ts'
 import type { SiteFrame } from './site/frame.ts'
 import { createLoginRedirect } from './login/login-redirect.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
-import { at, loadedFirst, partsOf, reopenedForms, screen, type ScreenDeps, withoutSwitchedOff } from './rows.ts'
+import {
+  at,
+  loadedFirst,
+  partsOf,
+  preflights,
+  reopenedForms,
+  screen,
+  type ScreenDeps,
+  withoutSwitchedOff,
+} from './rows.ts'
 import { changePassword, createPasskeyEndpoints } from './account/well-known.ts'
 import { createGetSessionScript } from './site/session-script.ts'
 
@@ -67,6 +76,20 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
   const waysIn = screen(deps, async (given) => (await import('./links/ways-in.ts')).createWaysIn(given))
   const verifyEmail = screen(deps, async (given) => (await import('./links/verify-email.ts')).createVerifyEmail(given))
   const undoEmail = screen(deps, async (given) => (await import('./links/undo-email.ts')).createUndoEmail(given))
+  const authorize = screen(deps, async (given) => {
+    const [{ createAuthorize }, clients] = await Promise.all([import('./authorize/authorize.ts'), deps.loadClients()])
+    return createAuthorize({ ...given, clients })
+  })
+  const consent = screen(deps, async (given) => {
+    const [{ createConsent }, clients] = await Promise.all([import('./authorize/consent.ts'), deps.loadClients()])
+    return createConsent({ ...given, clients })
+  })
+  const clientLogout = partsOf(
+    screen(deps, async (given) => {
+      const [logouts, clients] = await Promise.all([import('./authorize/client-logout.ts'), deps.loadClients()])
+      return logouts.createClientLogout({ ...given, clients })
+    }),
+  )
   const welcome = screen(deps, async (given) => (await import('./welcome/welcome.ts')).createWelcome(given))
   const passkeyLogin = partsOf(
     screen(deps, async (given) => (await import('./passkeys/passkey-login.ts')).createPasskeyLogin(given)),
@@ -88,6 +111,30 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     const [{ createListAudit }] = await Promise.all([import('../api/v2/list-audit.ts'), import('../audit/reading.ts')])
     return createListAudit(deps)
   })
+  const clients = partsOf(async () => {
+    const [{ createTokenRoutes }, loaded] = await Promise.all([import('../api/oauth2/token.ts'), deps.loadClients()])
+    return createTokenRoutes(loaded)
+  })
+  const registry = partsOf(async () => {
+    const [{ createClientRoutes }, loaded] = await Promise.all([import('../api/v2/clients.ts'), deps.loadClients()])
+    return createClientRoutes({ ...deps, ...loaded })
+  })
+  const grants = partsOf(async () => {
+    const [{ createGrantRoutes }, loaded] = await Promise.all([import('../api/v2/grants.ts'), deps.loadClients()])
+    return createGrantRoutes({ ...deps, ...loaded })
+  })
+  const userInfo = loadedFirst(async () =>
+    (await import('../api/oauth2/userinfo.ts')).createUserInfo(await deps.loadClients()),
+  )
+  const introspect = loadedFirst(async () =>
+    (await import('../api/oauth2/introspect.ts')).createIntrospect({ ...deps, ...(await deps.loadClients()) }),
+  )
+  const discovery = loadedFirst(async () =>
+    (await import('../api/oauth2/discovery.ts')).createDiscoveryDocument(await deps.loadClients()),
+  )
+  const register = loadedFirst(async () =>
+    (await import('../api/oauth2/register.ts')).createRegister(await deps.loadClients()),
+  )
   const openApi = (version: 'v1' | 'v2') =>
     loadedFirst(async () =>
       (await import('../api/openapi/openapi.ts')).createGetOpenApi({ ...deps, version, listRoutes: () => routes }),
@@ -126,6 +173,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'GET',  path: '/auth/account/activity',        guard: 'session',                      responseKind: 'html', module: lists('activity'), returnAfterLogin: () => '/auth/account/activity' },
     { method: 'POST', path: '/auth/account/data',            guard: 'session',       csrf: 'token', responseKind: 'html', module: account('data'), event: 'account_export', limits: ['exportOfUser'] },
     { method: 'POST', path: '/auth/account/browsers',        guard: 'session',       csrf: 'token', responseKind: 'html', module: account('browsers'), event: 'trusted_browsers_forget' },
+    { method: 'POST', path: '/auth/account/applications',    guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'clients', module: account('applications'), event: 'client_disconnect' },
     { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', module: account('identities'), event: 'provider_disconnect' },
     { method: 'POST', path: '/auth/account/passkeys',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passkeys', module: account('passkeys') },
     { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', module: account('deletion'), event: 'account_delete', limits: PASSWORD },
@@ -136,6 +184,13 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'POST', path: '/auth/account/second-factor',   guard: 'session',       csrf: 'token', responseKind: 'html', module: secondFactor, limits: PASSWORD },
     { method: 'GET',  path: '/auth/account/first-factor',    guard: 'none',                         responseKind: 'html', holdsToken: true, module: firstFactor },
     { method: 'POST', path: '/auth/account/first-factor',    guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: firstFactor, event: 'second_factor_link_request' },
+    // The OAuth server. A `GET` gives a code.
+    { method: 'GET',  path: '/auth/oauth2/authorize',        guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: authorize },
+    { method: 'POST', path: '/auth/oauth2/authorize',        guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: authorize },
+    { method: 'POST', path: '/auth/oauth2/consent',          guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: consent, event: 'client_allow', limits: ['consentOfUser'] },
+    { method: 'GET',  path: '/auth/oauth2/logout',           guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
+    { method: 'POST', path: '/auth/oauth2/logout',           guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
+    { method: 'POST', path: '/auth/oauth2/logout/confirm',   guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: clientLogout('confirmed') },
     // Ways back into an account
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', module: forgotPassword },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', module: forgotPassword, event: 'password_reset_request' },
@@ -162,10 +217,21 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     // JSON
     { method: 'GET',  path: '/auth/api/v1/user',             guard: 'access_token',                 responseKind: 'json', frequent: true, module: at(getUser) },
     { method: 'POST', path: '/auth/api/v1/sessions/refresh', guard: 'refresh_token', csrf: 'token', responseKind: 'json', module: at(createRefreshSession(deps)) },
-    { method: 'GET',  path: '/auth/.well-known/jwks.json',   guard: 'none',                         responseKind: 'json', frequent: true, module: at(createGetJwkSet(deps)) },
+    { method: 'GET',  path: '/auth/.well-known/jwks.json',   guard: 'none',                         responseKind: 'json', frequent: true, anyOrigin: deps.hasClients, module: at(createGetJwkSet(deps)) },
     { method: 'GET',  path: '/auth/health',                  guard: 'none',                         responseKind: 'json', frequent: true, module: at(getHealth) },
     { method: 'GET',  path: '/auth/ready',                   guard: 'none',                         responseKind: 'json', frequent: true, module: at(createGetReadiness(deps)) },
     { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', module: openApi('v1') },
+    // Clients of the OAuth server send these requests. The proxy sends the last two paths of the origin here.
+    { method: 'POST', path: '/auth/oauth2/token',            guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: clients('token') },
+    { method: 'POST', path: '/auth/oauth2/revoke',           guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: clients('revoke') },
+    { method: 'POST', path: '/auth/oauth2/register',         guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', takesJson: true, needs: 'registration', anyOrigin: true, module: register },
+    { method: 'GET',  path: '/auth/oauth2/userinfo',         guard: 'none',                         responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: userInfo },
+    { method: 'POST', path: '/auth/oauth2/userinfo',         guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: userInfo },
+    { method: 'POST', path: '/auth/oauth2/introspect',       guard: 'none',      csrf: 'no_cookie', responseKind: 'oauth', needs: 'clients', frequent: true, module: introspect },
+    { method: 'GET',  path: '/auth/.well-known/openid-configuration',             guard: 'none',    responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: discovery },
+    { method: 'GET',  path: '/auth/.well-known/oauth-authorization-server',       guard: 'none',    responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: discovery },
+    { method: 'GET',  path: '/.well-known/oauth-authorization-server/auth',       guard: 'none',    responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: discovery },
+    { method: 'GET',  path: '/.well-known/openid-configuration/auth',             guard: 'none',    responseKind: 'oauth', needs: 'clients', anyOrigin: true, module: discovery },
     // The script of the pages sends these requests.
     { method: 'POST', path: '/auth/passkeys/login/options',    guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', module: passkeyLogin('options') },
     { method: 'POST', path: '/auth/passkeys/login',            guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', module: passkeyLogin('submit') },
@@ -185,13 +251,21 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'DELETE', path: '/auth/api/v2/users/{id}/sessions',       guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', module: sessions('endAll') },
     { method: 'GET',    path: '/auth/api/v2/sessions/{id}',             guard: 'api_key', scope: 'sessions:read',                      responseKind: 'json', module: sessions('find') },
     { method: 'DELETE', path: '/auth/api/v2/sessions/{id}',             guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', module: sessions('end') },
+    { method: 'GET',    path: '/auth/api/v2/users/{id}/grants',         guard: 'api_key', scope: 'sessions:read',                      responseKind: 'json', needs: 'clients', module: grants('list') },
+    { method: 'DELETE', path: '/auth/api/v2/users/{id}/grants/{grant}', guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', needs: 'clients', module: grants('end') },
+    { method: 'GET',    path: '/auth/api/v2/clients',                   guard: 'api_key', scope: 'clients:read',                       responseKind: 'json', needs: 'clients', module: registry('list') },
+    { method: 'POST',   path: '/auth/api/v2/clients',                   guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('create') },
+    { method: 'GET',    path: '/auth/api/v2/clients/{id}',              guard: 'api_key', scope: 'clients:read',                       responseKind: 'json', needs: 'clients', module: registry('find') },
+    { method: 'PATCH',  path: '/auth/api/v2/clients/{id}',              guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('change') },
+    { method: 'DELETE', path: '/auth/api/v2/clients/{id}',              guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('delete') },
+    { method: 'POST',   path: '/auth/api/v2/clients/{id}/secrets',      guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('rotateSecret') },
     { method: 'GET',    path: '/auth/api/v2/audit',                     guard: 'api_key', scope: 'audit:read',                         responseKind: 'json', module: audit },
     { method: 'GET',    path: '/auth/api/v2/openapi.json',              guard: 'none',                                              responseKind: 'json', module: openApi('v2') },
     // Each provider and each file of the pages has its own rows.
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider, { reset: resetPassword, undo: undoEmail })),
     ...assets.map(assetRoute),
   ]
-  return withoutSwitchedOff([...routes, ...reopenedForms(routes)], deps)
+  return withoutSwitchedOff([...routes, ...reopenedForms(routes), ...preflights(routes)], deps)
 }
 
 /** Creates the rows of all routes; the frame makes their pages. */

@@ -1,5 +1,6 @@
 import type { ScreenServices } from './site/frame.ts'
-import { redirect } from '../http/response.ts'
+import { PREFLIGHT_HEADERS } from '../http/oauth-errors.ts'
+import { noContent, redirect } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
 import type { RouteDeps } from '../http/services.ts'
 import { ACCOUNT_PATH } from '../http/step-up.ts'
@@ -60,12 +61,34 @@ export const reopenedForms = (routes: readonly Route[]): Route[] => {
     }))
 }
 
+/** Answers the question of a browser before a request from another origin (Fetch standard, 3.2.2). */
+export const preflights = (routes: readonly Route[]): Route[] => {
+  const open = new Map(routes.filter(({ anyOrigin }) => anyOrigin).map(({ path, needs = 'clients' }) => [path, needs]))
+  const module = at({ handle: () => ({ ...noContent, headers: PREFLIGHT_HEADERS }) })
+  const row = { method: 'OPTIONS', guard: 'none', responseKind: 'oauth', anyOrigin: true } as const
+  return [...open].map(([path, needs]) => ({ ...row, path, needs, module }))
+}
+
 /** Leaves out the rows whose setting is off: these are 404, and are not 405 when their path has a page. */
 export const withoutSwitchedOff = (
   routes: readonly Route[],
-  { usernames, names, passwords, passkeys }: Pick<RouteDeps, 'usernames' | 'names' | 'passwords' | 'passkeys'>,
+  {
+    usernames,
+    names,
+    passwords,
+    passkeys,
+    hasClients,
+    clientsRegister,
+  }: Pick<RouteDeps, 'usernames' | 'names' | 'passwords' | 'passkeys' | 'hasClients' | 'clientsRegister'>,
 ): Route[] => {
-  const settings = { usernames, names: names !== 'off', passwords, passkeys: passkeys.isOn }
+  const settings = {
+    usernames,
+    names: names !== 'off',
+    passwords,
+    passkeys: passkeys.isOn,
+    clients: hasClients,
+    registration: hasClients && clientsRegister,
+  }
   const isOn = ({ needs }: Route): boolean => needs === undefined || settings[needs]
   const pages = new Set(routes.filter(isOn).map(({ path }) => path))
   return routes.flatMap((route) => {

@@ -121,6 +121,8 @@ describe('the Kubernetes manifests', () => {
       [
         ['/auth/check', 'svc-closed'],
         ['/auth/api/v2', 'svc-closed'],
+        ['/.well-known/oauth-authorization-server/auth', 'svc'],
+        ['/.well-known/openid-configuration/auth', 'svc'],
         ['/auth', 'svc'],
       ],
     )

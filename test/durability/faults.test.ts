@@ -35,6 +35,21 @@ const answersWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<nu
   }
 }
 
+/** Refreshes 200 times at once, and returns how often GET /auth/health was answered before the first of them was. */
+const healthyWhileRefreshing = async (agent: UserAgent, probe: UserAgent): Promise<number> => {
+  const many = 200
+  let unanswered = many
+  const refreshes = Array.from({ length: many }, () =>
+    agent
+      .copy()
+      .refresh()
+      .finally(() => (unanswered -= 1)),
+  )
+  const [healthy, answers] = await Promise.all([answersWhile(probe, () => unanswered === many), Promise.all(refreshes)])
+  for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
+  return healthy
+}
+
 describe('faults around the service', { concurrency: 2 }, () => {
   test('while another process holds the write lock, 200 refreshes wait or are 503, and block nothing else', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_DATABASE_TIMEOUT: '20s' } })
@@ -42,22 +57,11 @@ describe('faults around the service', { concurrency: 2 }, () => {
     const database = openDatabaseFile(service, t)
     const probe = createUserAgent(service)
     const release = database.lock()
-    const many = 200
-    let unanswered = many
-    const refreshes = Array.from({ length: many }, () =>
-      agent
-        .copy()
-        .refresh()
-        .finally(() => (unanswered -= 1)),
-    )
-    const [healthy, answers] = await Promise.all([
-      answersWhile(probe, () => unanswered === many),
-      Promise.all(refreshes),
-    ])
-    release()
-    for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
     // A refresh that blocked the others while it waits would be answered before the next request is read: at most one
-    // is read before the first refresh, and one with it.
+    // is read before the first refresh, and one with it. A busy machine may need more than one attempt.
+    let healthy = 0
+    for (let attempt = 0; healthy < 3 && attempt < 5; attempt++) healthy = await healthyWhileRefreshing(agent, probe)
+    release()
     assert.ok(healthy >= 3, `${healthy} answers of GET /auth/health while all refreshes waited`)
     assert.equal((await agent.refresh()).status, 200)
     await assertSignedIn(agent)

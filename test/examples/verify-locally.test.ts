@@ -9,7 +9,7 @@ import { signedUp } from '../support/client/accounts.ts'
 import { GO_PROGRAM, PYTHON_PACKAGES, VERIFIERS } from '../support/examples/examples.ts'
 import { canRun, requirePrepared } from '../support/examples/running-example.ts'
 import { forgedTokens } from '../support/examples/token-cases.ts'
-import { accessToken, claimsOf, keyTap, publishedKeys, tappedKey } from '../support/service/access-tokens.ts'
+import { accessToken, claimsOf, forge, keyTap, publishedKeys, tappedKey } from '../support/service/access-tokens.ts'
 import { startServiceProcess } from '../support/service/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -38,9 +38,14 @@ await once(publisher, 'listening')
 after(() => publisher.close())
 
 /** What a recipe says about tokens, one line for each. */
-const verify = async (name: string, tokens: string[], svcUrl: string): Promise<string[]> => {
+const verify = async (
+  name: string,
+  tokens: string[],
+  svcUrl: string,
+  more: Record<string, string> = {},
+): Promise<string[]> => {
   const [program = '', ...args] = COMMANDS[name] ?? []
-  const env = { ...process.env, SVC_BASE_URL: svc.url, SVC_URL: svcUrl, PYTHONPATH: PYTHON_PACKAGES }
+  const env = { ...process.env, SVC_BASE_URL: svc.url, SVC_URL: svcUrl, PYTHONPATH: PYTHON_PACKAGES, ...more }
   const child = spawn(program, args, { cwd: requirePrepared(name), env, stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(`${tokens.join('\n')}\n`)
   return (await text(child.stdout)).trim().split('\n')
@@ -60,6 +65,28 @@ for (const { name } of VERIFIERS.filter(({ name }) => canRun(name))) {
       verdicts,
       Object.keys(forged).map((what) => `${what}: refused`),
     )
+  })
+
+  test(`examples/${name} takes tokens of clients for one resource where it is told to, and no others`, async () => {
+    const RESOURCE = 'https://example.com/mcp'
+    const ofClient = { iss: `${svc.url}/auth`, aud: RESOURCE, client_id: 'agent', scope: 'notes:read' }
+    const key = await tappedKey(directory)
+    const change = (claims: Record<string, unknown>) => forge(good, key, { claims: { ...ofClient, ...claims } })
+    const client = await change({})
+    const wrong = {
+      'of a cookie': good,
+      'of the issuer of cookies': await change({ iss: svc.url }),
+      'for another resource': await change({ aud: `${RESOURCE}x` }),
+      'without a client': await change({ client_id: undefined }),
+      'an ID token': await forge(good, key, { claims: ofClient, header: { typ: 'JWT' } }),
+    }
+    const [first, ...others] = await verify(name, [client, ...Object.values(wrong)], svc.url, { RESOURCE })
+    assert.equal(first, `good ${claimsOf(good).sub}`)
+    assert.deepEqual(
+      others.map((verdict) => verdict.split(' ')[0]),
+      Object.keys(wrong).map(() => 'refused'),
+    )
+    assert.match((await verify(name, [client], svc.url)).join(), /^refused/)
   })
 
   test(`examples/${name} fetches the keys once for many tokens, and at most once more for unknown keys`, async () => {

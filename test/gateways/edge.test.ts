@@ -29,6 +29,11 @@ const UNKNOWN = ['X-Svc-User-Anything', 'X-Svc-Anything', 'Remote-Anything']
 /** What a name may hold besides letters and digits (RFC 9110 section 5.6.2): an application may take each for a hyphen. */
 const SEPARATORS = [..."-_.!#$%&'*+^`|~"]
 
+/** Where clients look for the document about svc. */
+const DISCOVERY = ['/.well-known/oauth-authorization-server/auth', '/.well-known/openid-configuration/auth']
+/** What takes tokens of clients, and the document about it. */
+const TAKE_TOKENS = ['/mcp', '/mcp?a=b', '/mcp/notes/1', '/.well-known/oauth-protected-resource/mcp']
+
 /** Ways to ask for another protocol than a WebSocket. */
 const UPGRADES = [
   ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'],
@@ -82,6 +87,42 @@ for (const { name, port } of gateways) {
       for (const name of ['security.txt', 'change-passwords', 'change-password/', 'x/passkey-endpoints', 'jwks.json']) {
         const target = `/.well-known/${name}`
         assert.equal(echoOf(await open(target)).target, target)
+      }
+    })
+
+    test('the two addresses that clients ask for first are answered by svc as they came, and others beside them are not', async () => {
+      const { open } = visitorOf(port)
+      for (const path of DISCOVERY) {
+        const since = svc.logLines().length
+        const { headers } = await open(`${path}?a=b`)
+        const [line] = svc.logLines().slice(since)
+        assert.deepEqual([line?.path, line?.request_id], [path, headers['x-request-id']])
+      }
+      for (const path of DISCOVERY) {
+        for (const target of [path.slice(0, -'/auth'.length), `${path}/`, `${path}s`, `${path}/x`])
+          assert.equal(echoOf(await open(target)).target, target)
+      }
+    })
+
+    test('paths that take tokens get Authorization, and nobody says there who the user is', async (t) => {
+      const cookie = await cookieOf(port)
+      const forged = IDENTITY.map((header) => `${header}: admin`)
+      for (const target of TAKE_TOKENS) {
+        const head = [
+          `POST ${target} HTTP/1.1`,
+          HOST,
+          cookie,
+          ...forged,
+          'Authorization: Bearer a.b.c',
+          'Content-Length: 2',
+        ]
+        const { text, status } = await send(port, head, t, '{}')
+        assert.equal(status, 200, text)
+        const [json = ''] = /\{"application":true.*\}/s.exec(text) ?? []
+        const echo = JSON.parse(json)
+        assert.deepEqual([echo.method, echo.target, echo.body], ['POST', target, '{}'])
+        assert.deepEqual(identityOf(echo), {})
+        assert.deepEqual(headersOf(echo, /^authorization$/), { authorization: 'Bearer a.b.c' })
       }
     })
 

@@ -295,6 +295,22 @@ const PROTECT_ALL: Record<(typeof ASKING_GATEWAYS)[number], [from: string, to: s
   ],
 }
 
+/** Paths that take tokens stay open: what is there verifies them. */
+const OPEN_TO_TOKENS = ['/mcp', '/mcp/a?b', '/.well-known/oauth-protected-resource/mcp']
+/** An application may find another path in these. */
+const NOT_OPEN = [
+  '/mcp/../members/a',
+  '/mcp/%2e%2e/members/a',
+  '/mcp/..%2fmembers/a',
+  '/mcp/x/../../members',
+  '/mcp/..',
+  '/mcp/..;/members/a',
+  '/mcp/%2e./members',
+  '/mcpx',
+  '/MCP/a',
+  '/.well-known/oauth-protected-resourcex',
+]
+
 for (const { name } of gateways) {
   // Its routers are in another file than the one that a test can change.
   if (name === 'Traefik') continue
@@ -308,6 +324,17 @@ for (const { name } of gateways) {
       assert.equal(echoOf(await member.open(target)).target, target)
     }
     assert.equal((await visitorOf(port).open('/auth/login')).status, 200)
+    for (const target of OPEN_TO_TOKENS)
+      assert.deepEqual(
+        identityOf(echoOf(await member.fetch(target, { ...FORGED, authorization: 'Bearer x' }))),
+        {},
+        target,
+      )
+    for (const target of NOT_OPEN) {
+      const raw = await connectRaw({ port }, t)
+      raw.write(`GET ${target} HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`)
+      assert.doesNotMatch(await raw.answer(), /"application":true/, target)
+    }
     assert.equal((await member.open('/auth/check')).status, 404)
   })
 }

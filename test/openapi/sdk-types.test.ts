@@ -28,7 +28,9 @@ const readTyped = (text: string): Omit<Document, 'servers'> => {
 }
 
 test('the types of the SDK are those of the server API', async (t) => {
-  const { text } = await createUserAgent(await startService({ t })).get('/auth/api/v2/openapi.json')
+  const { text } = await createUserAgent(await startService({ env: { SVC_CLIENTS: 'on' }, t })).get(
+    '/auth/api/v2/openapi.json',
+  )
   const types = HEAD + astToString(await openapiTS(JSON.stringify(readTyped(text))))
   if (process.env.SVC_TEST_WRITE_TYPES === 'on') writeFileSync(FILE, types)
   assert.equal(readFileSync(FILE, 'utf8'), types, 'stale: run "npm run sdk:types"')

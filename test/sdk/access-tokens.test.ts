@@ -1,59 +1,17 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { AccessTokenError, createAuth, SvcUnavailableError } from '../../sdk/src/server.ts'
 import { currentUser, signedUp } from '../support/client/accounts.ts'
-import { startServer } from '../support/network/http-server.ts'
+import { claimsOfCookie, type Key, newKey, ORIGIN, publishKeys, sign } from '../support/sdk/published-keys.ts'
 import { startService } from '../support/service/service.ts'
 
-const ISSUER = 'https://example.com'
 const KEPT_MS = 60_000
 
-const claims = (): JWTPayload => ({
-  iss: ISSUER,
-  sub: 'user',
-  aud: 'app',
-  sid: 'session',
-  roles: [],
-  email_verified: true,
-  iat: Math.floor(Date.now() / 1000),
-  exp: Math.floor(Date.now() / 1000) + 600,
-  jti: 'token',
-})
-
-const newKey = async (kid: string) => {
-  const { privateKey, publicKey } = await generateKeyPair('ES256')
-  return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } }
-}
-
-type Key = Awaited<ReturnType<typeof newKey>>
-
-const sign = (
-  { privateKey, kid }: Key,
-  changes: Record<string, unknown> = {},
-  header: Record<string, string> = {},
-): Promise<string> =>
-  new SignJWT({ ...claims(), ...changes })
-    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid, ...header })
-    .sign(privateKey)
-
-/** Keys as svc publishes them; the list may change. */
+/** An application of keys as svc publishes them. */
 const publish = async (t: TestContext, keys: Key[]) => {
-  let asked = 0
-  let isAway = false
-  const url = await startServer(t, (_, response) => {
-    asked++
-    if (isAway) return response.writeHead(503).end()
-    return response.end(JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }))
-  })
-  return {
-    auth: createAuth({ url, issuer: ISSUER }),
-    asked: () => asked,
-    goAway: () => {
-      isAway = true
-    },
-  }
+  const published = await publishKeys(t, keys)
+  return { ...published, auth: createAuth({ url: published.url, issuer: ORIGIN }) }
 }
 
 describe('verifyAccessToken', () => {
@@ -79,15 +37,16 @@ describe('verifyAccessToken', () => {
     const wrong: Record<string, string> = {
       'another issuer': await sign(known, { iss: 'https://evil.example' }),
       'another audience': await sign(known, { aud: 'other' }),
-      expired: await sign(known, { exp: claims().iat }),
+      expired: await sign(known, { exp: claimsOfCookie().iat }),
       'without an end': await sign(known, { exp: undefined }),
       'without a session': await sign(known, { sid: undefined }),
       'another type': await sign(known, {}, { typ: 'JWT' }),
       'an unknown key': await sign(unknown),
       'a key under the name of another': await sign({ ...unknown, kid: 'known' }),
+      'of a client': await sign(known, { iss: `${ORIGIN}/auth`, client_id: 'client', scope: 'openid' }),
       'no token': 'svc',
       empty: '',
-      unsigned: `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${Buffer.from(JSON.stringify(claims())).toString('base64url')}.`,
+      unsigned: `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${Buffer.from(JSON.stringify(claimsOfCookie())).toString('base64url')}.`,
     }
     for (const [title, token] of Object.entries(wrong)) {
       await assert.rejects(auth.verifyAccessToken(token), AccessTokenError, title)

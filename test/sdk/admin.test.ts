@@ -5,12 +5,14 @@ import { request as sendRequest } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import { AdminError, createAdmin, SvcUnavailableError } from '../../sdk/src/admin.ts'
 import { currentUser, loggedIn, signedUp } from '../support/client/accounts.ts'
+import { CLIENT_SETTINGS } from '../support/clients/authorization.ts'
+import { assertEnded, granted } from '../support/clients/tokens.ts'
 import { startServer } from '../support/network/http-server.ts'
 import { openDatabase } from '../support/database/database.ts'
 import { storePasskey } from '../support/second-factor/stored-factors.ts'
 import { startService } from '../support/service/service.ts'
 
-const service = await startService()
+const service = await startService({ env: CLIENT_SETTINGS })
 
 const newKey = async (...scopes: string[]): Promise<string> => {
   const options = scopes.flatMap((scope) => ['--scope', scope])
@@ -19,7 +21,7 @@ const newKey = async (...scopes: string[]): Promise<string> => {
   return stdout.trim()
 }
 
-const apiKey = await newKey('users:write', 'credentials:write', 'sessions:read', 'sessions:write')
+const apiKey = await newKey('users:write', 'credentials:write', 'sessions:read', 'sessions:write', 'clients:write')
 const admin = createAdmin({ url: service.url, apiKey })
 const newEmail = (): string => `${randomUUID()}@example.com`
 
@@ -104,6 +106,34 @@ describe('createAdmin', () => {
     assert.deepEqual(statuses, [401, 401])
   })
 
+  test('makes, changes and deletes clients, and ends what they were given', async () => {
+    const redirect_uris = ['https://app.example.net/callback']
+    const [key, made] = [{ idempotencyKey: randomUUID() }, { name: 'Notebook', redirect_uris }]
+    const created = await admin.clients.create(made, key)
+    assert.equal((await admin.clients.create(made, key)).secret, created.secret)
+    assert.deepEqual([created.type, created.redirect_uris, created.first_party], ['web', redirect_uris, false])
+    assert.ok((await admin.clients.list()).some(({ id }) => id === created.id))
+    const { secret } = await admin.clients.rotateSecret(created.id)
+    assert.notEqual(secret, created.secret)
+
+    const { agent } = await signedUp(service)
+    const { id: userId } = await currentUser(agent)
+    const client = { id: created.id, secret }
+    const tokens = await granted(service, agent, client)
+    const [grant, ...others] = await admin.grants.list(userId)
+    assert.ok(grant)
+    assert.deepEqual([grant.client_name, others], ['Notebook', []])
+    assert.equal(await admin.grants.end(userId, grant.id), undefined)
+    assert.deepEqual(await admin.grants.list(userId), [])
+    await assertEnded(service, client, tokens)
+
+    assert.equal((await admin.clients.update(created.id, { disabled: true })).disabled, true)
+    assert.equal((await refusalOf(admin.clients.update(created.id, { first_party: true }))).status, 403)
+    assert.equal(await admin.clients.delete(created.id), undefined)
+    await admin.clients.delete(created.id)
+    assert.equal((await refusalOf(admin.clients.get(created.id))).code, 'not_found')
+  })
+
   test('tells what svc refuses, with the field and the request', async () => {
     const email = newEmail()
     await admin.users.create({ email })
@@ -127,7 +157,7 @@ describe('createAdmin', () => {
       asked.push(path)
       response.writeHead(204).end()
     })
-    const { users, sessions } = createAdmin({ url, apiKey })
+    const { users, sessions, clients, grants } = createAdmin({ url, apiKey })
     for (const id of ['..', '.', ''])
       for (const call of [
         users.get(id),
@@ -138,6 +168,13 @@ describe('createAdmin', () => {
         sessions.list(id),
         sessions.end(id),
         sessions.endAll(id),
+        clients.get(id),
+        clients.update(id, { disabled: true }),
+        clients.rotateSecret(id),
+        clients.delete(id),
+        grants.list(id),
+        grants.end(id, id),
+        grants.end('a', id),
       ])
         assert.equal((await refusalOf(call)).code, 'not_found', id)
     assert.deepEqual(asked, [])

@@ -10,6 +10,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { currentUser, logOut, signedUp } from '../support/client/accounts.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
 import { openDatabase } from '../support/database/database.ts'
+import { newKey, ORIGIN, publishKeys, sign } from '../support/sdk/published-keys.ts'
 import { startService } from '../support/service/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -149,6 +150,30 @@ describe('the documents of the SDK', () => {
     const { stdout } = await service.cli(['api-keys', 'create', 'backend', '--scope', 'users:write'])
     const output = await run({ t, code: snippetOf('admin'), env: { SVC_API_KEY: stdout.trim() } })
     assert.equal(output, 'ada@example.com\nemail is taken\n')
+  })
+
+  test('resource.md has two servers that take tokens of clients', async (t) => {
+    const key = await newKey('key')
+    const claims = { iss: `${ORIGIN}/auth`, aud: `${ORIGIN}/mcp`, client_id: 'agent', scope: 'notes:read' }
+    const authorization = `Bearer ${await sign(key, claims)}`
+    const env = { SVC_URL: (await publishKeys(t, [key])).url, SVC_BASE_URL: ORIGIN }
+    const { stdout } = start({ t, code: snippetOf('resource') + LISTEN.express, env })
+    const [port]: string[] = await once(createInterface({ input: stdout ?? assert.fail() }), 'line')
+    const server = createUserAgent({ url: `http://localhost:${port}` })
+    assert.deepEqual((await server.get('/mcp', { authorization })).json(), { user: 'user', client: 'agent' })
+    const refused = await server.get('/mcp')
+    const [, metadata] = /resource_metadata="([^"]+)"/.exec(String(refused.headers['www-authenticate'])) ?? []
+    const document = await server.get(new URL(metadata ?? '').pathname)
+    assert.deepEqual([refused.status, document.json<{ resource: string }>().resource], [401, claims.aud])
+
+    const after = `
+      const ask = async (headers) => {
+        const answer = await fetch(new Request('${ORIGIN}/mcp', { headers }))
+        return [answer.status, await answer.json()]
+      }
+      console.log(JSON.stringify([await ask({ authorization: '${authorization}' }), (await ask({}))[0]]))`
+    const code = programOf('sdk/docs/resource.md', 'import { authorizationServer')
+    assert.deepEqual(JSON.parse(await run({ t, code: code + after, env })), [[200, { user: 'user' }], 401])
   })
 
   test('testing.md has a test that passes', async (t) => {

@@ -1,5 +1,9 @@
 import { createAccountPage } from '../../src/web/account/account-page.ts'
 import { createActivityPage, createDevicesPage } from '../../src/web/account/list-pages.ts'
+import { createAnswerClient } from '../../src/web/authorize/answer-client.ts'
+import { createClientLogoutPage } from '../../src/web/authorize/client-logout-page.ts'
+import { createConsentPage } from '../../src/web/authorize/consent-page.ts'
+import { createProblemPage } from '../../src/web/authorize/problem-page.ts'
 import {
   createNewEmailConfirmedPage,
   createNewEmailPage,
@@ -82,6 +86,10 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     undoWaits: createUndoWaitsPage(layout),
     secondFactor: createSecondFactorPage(layout),
     recoveryCodes: createRecoveryCodesPage(layout),
+    consent: createConsentPage(layout),
+    authorizeProblem: createProblemPage(layout),
+    answerClient: createAnswerClient(layout, 'https://app.example.com/auth'),
+    clientLogout: createClientLogoutPage(layout),
     recoveryCodesFile: createRecoveryCodesFile(layout),
   }
 }

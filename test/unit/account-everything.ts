@@ -21,7 +21,35 @@ const event = {
 const passkey = { isSynced: true, removable: true, addedAtMs: hoursAgo(1000) }
 const provider = (name: string, label: string) => ({ name, label })
 
-/** The account of a user who has everything that an account can have. */
+/** Applications with a usual name and a long one, with many scopes and with none. */
+export const APPLICATIONS: AccountView['applications'] = [
+  {
+    clientId: 'c-1',
+    name: 'Notebook',
+    place: 'notes.example.net',
+    scopes: ['Read your notes', 'Change your notes', 'See your email address'],
+    sinceMs: hoursAgo(400),
+    lastUsedMs: hoursAgo(1),
+  },
+  {
+    clientId: 'https://agent.example/client.json',
+    name: 'A name of an application as long as the rules of names allow',
+    place: 'a-host-with-a-rather-long-name.agents.example',
+    scopes: Array.from({ length: 20 }, (_, index) => `Do thing number ${index + 1} with your notes`),
+    sinceMs: hoursAgo(2000),
+    lastUsedMs: hoursAgo(900),
+  },
+  {
+    clientId: 'c-3',
+    name: 'Notes CLI',
+    place: 'A program on a device',
+    scopes: [],
+    sinceMs: hoursAgo(3),
+    lastUsedMs: hoursAgo(3),
+  },
+]
+
+/** The account of a user who has everything that an account can have while svc is no OAuth server. */
 export const EVERYTHING: AccountView = {
   csrfToken: 'a-token-of-forty-three-characters-as-they-are',
   user: { email: 'ada@example.com', username: 'ada', createdAtMs: hoursAgo(9600) },

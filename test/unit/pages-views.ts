@@ -1,3 +1,4 @@
+import { NOT_ME_PURPOSES } from '../../src/links/link.ts'
 import type { SignInView } from '../../src/web/sign-in/ways-in.ts'
 import type { AccountView, PasskeysView } from '../../src/web/account/account-view.ts'
 import type { ReauthenticationView } from '../../src/web/reauthentication/reauthentication-page.ts'
@@ -7,7 +8,8 @@ import type { Pages } from '../support/pages.ts'
 import type { LinkAccountView } from '../../src/web/providers/link-account-page.ts'
 import type { ProviderProblemView } from '../../src/web/sign-in/provider-problem-page.ts'
 import type { SignupView } from '../../src/web/signup/signup-page.ts'
-import { EVERYTHING } from './account-everything.ts'
+import { APPLICATIONS, EVERYTHING } from './account-everything.ts'
+import { clientStatesWith } from './client-views.ts'
 import { secondFactorStatesWith } from './second-factor-views.ts'
 
 const PURPOSES = ['reset', 'reset', 'verify', 'signup', 'new_email', 'undo', 'invite', 'not_me'] as const
@@ -149,7 +151,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     errors: { recovery_code: 'recovery_code_wrong' },
   }
   const notMe = Object.fromEntries(
-    (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
+    NOT_ME_PURPOSES.map((purpose) => [
       `this was not me: ${purpose}`,
       (pages: Pages) => pages.notMe({ ...notMyApp, factor: undefined, setsPassword: true, purpose, errors: {} }),
     ]),
@@ -164,7 +166,22 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const newEmail = { csrfToken: text, token: text, email: text, newEmail: text, missing: undefined, errors: {} }
   const undoEmail = { ...newEmail, otherEmail: text, providers: undefined }
 
+  const application = {
+    clientId: text,
+    name: text,
+    place: text,
+    scopes: [text, text],
+    sinceMs: minutesAgo(90_000),
+    lastUsedMs: minutesAgo(3),
+  }
+
   return {
+    ...clientStatesWith(text),
+    'account with connected applications': (pages) =>
+      pages.account({ ...account, applications: [application, { ...application, scopes: [] }], done: 'client' }),
+    'account with everything and connected applications': (pages) =>
+      pages.account({ ...EVERYTHING, applications: APPLICATIONS }),
+    'account without connected applications': (pages) => pages.account({ ...account, applications: [] }),
     'new email': (pages) => pages.newEmail(newEmail),
     'new email in another browser': (pages) => pages.newEmail({ ...newEmail, missing: 'password' }),
     'new email in another browser, wrong password': (pages) =>
@@ -431,6 +448,7 @@ export const WRONG_STATES: Record<string, string> = {
   'login held up': 'form-problem',
   'login limited': 'form-problem',
   'link account limited': 'form-problem',
+  'consent refused': 'form-problem',
   'login limited anywhere': 'form-problem',
   'login limited in a known browser': 'form-problem',
   'login limited for the network': 'form-problem',

@@ -13,10 +13,12 @@ const applied = async (event: SecurityEvent, given: object = {}): Promise<{ call
   const calls: string[] = []
   const records: string[] = []
   const apply = createSecurityEvents({
-    endSessions: async (_, __, except) => {
-      calls.push(`sessions but ${except ?? 'none'}`)
+    endSessions: async (_, __, ___, { exceptId }) => {
+      calls.push(`sessions but ${exceptId ?? 'none'}`)
       return 2
     },
+    endGrants: async (_, { userId, exceptSessionId }, reason) =>
+      void calls.push(`grants of ${userId} but of ${exceptSessionId ?? 'none'} for ${reason}`),
     endPendingSignIns: async () => void calls.push('sign-ins'),
     endLinks: async (_, __, undoSinceMs, keepsNotMe) =>
       void calls.push(
@@ -44,7 +46,11 @@ const applied = async (event: SecurityEvent, given: object = {}): Promise<{ call
   return { calls: calls.sort(), records }
 }
 
-const endedBy = async (event: SecurityEvent, given?: object): Promise<string[]> => (await applied(event, given)).calls
+const allEndedBy = async (event: SecurityEvent, given?: object): Promise<string[]> =>
+  (await applied(event, given)).calls
+
+const endedBy = async (event: SecurityEvent, given?: object): Promise<string[]> =>
+  (await allEndedBy(event, given)).filter((call) => !call.startsWith('grants'))
 
 describe('what events end', () => {
   const ENDS = ['sessions but none', 'sign-ins']
@@ -74,6 +80,19 @@ describe('what events end', () => {
 
   for (const [event, expected] of Object.entries(cases)) {
     test(event, async () => assert.deepEqual(await endedBy(event as SecurityEvent), expected))
+  }
+
+  const GRANTS_END = ['password_reset', 'password_set', 'second_factor_reset', 'email_taken_back', 'email_undone']
+  const ALSO = ['not_me', 'taken_over', 'disabled']
+  for (const event of Object.keys(cases) as SecurityEvent[]) {
+    test(`${event}: the grants of clients`, async () => {
+      const expected = [...GRANTS_END, ...ALSO].includes(event) ? [`grants of ada but of none for ${event}`] : []
+      const ofOwn = event === 'password_changed' ? ['grants of ada but of own for password_changed'] : expected
+      assert.deepEqual(
+        (await allEndedBy(event)).filter((call) => call.startsWith('grants')),
+        ofOwn,
+      )
+    })
   }
 
   test('every event of the table is tested here', () =>
@@ -139,6 +158,7 @@ const WORDS = {
   connections: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },
   passkeys: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },
   codes: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },
+  grants: { end: 'all end', others_end: 'others end', stay: 'stay' },
 }
 
 test('docs/security.md has the same table', () => {
@@ -161,6 +181,7 @@ test('docs/security.md has the same table', () => {
       WORDS.connections[effects.connections],
       WORDS.passkeys[effects.passkeys],
       WORDS.codes[effects.codes],
+      WORDS.grants[effects.grants],
     ]
     for (const [column, words] of expected.entries()) assert.ok(cells[column]?.startsWith(words), `${event}: ${words}`)
   }

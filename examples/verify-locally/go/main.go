@@ -18,18 +18,20 @@ import (
 type claims struct {
 	jwt.RegisteredClaims
 	SessionID string   `json:"sid"`
+	ClientID  string   `json:"client_id"`
+	Scope     string   `json:"scope"`
 	Roles     []string `json:"roles"`
 }
 
 // newVerifier returns a function that gives the claims of a good token, and an error for any other.
-func newVerifier(ctx context.Context, issuer, svcURL string) (func(token string) (*claims, error), error) {
+func newVerifier(ctx context.Context, issuer, audience, svcURL string) (func(token string) (*claims, error), error) {
 	keys, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{svcURL + "/auth/.well-known/jwks.json"},
 		keyfunc.Override{RefreshInterval: time.Minute, HTTPTimeout: 5 * time.Second, RateLimitWaitMax: time.Millisecond})
 	if err != nil {
 		return nil, err
 	}
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"ES256"}), jwt.WithIssuer(issuer),
-		jwt.WithAudience("app"), jwt.WithExpirationRequired())
+		jwt.WithAudience(audience), jwt.WithExpirationRequired())
 	return func(token string) (*claims, error) {
 		found := &claims{}
 		parsed, err := parser.ParseWithClaims(token, found, keys.Keyfunc)
@@ -43,9 +45,25 @@ func newVerifier(ctx context.Context, issuer, svcURL string) (func(token string)
 	}, nil
 }
 
+// newClientVerifier does the same for tokens of clients, which are for a resource such as https://example.com/mcp.
+func newClientVerifier(ctx context.Context, baseURL, resource, svcURL string) (func(token string) (*claims, error), error) {
+	verify, err := newVerifier(ctx, baseURL+"/auth", resource, svcURL)
+	return func(token string) (*claims, error) {
+		found, err := verify(token)
+		if err == nil && found.ClientID == "" {
+			return nil, errors.New("this is no token of a client")
+		}
+		return found, err
+	}, err
+}
+
 func main() {
-	issuer := os.Getenv("SVC_BASE_URL")
-	verify, err := newVerifier(context.Background(), issuer, cmp.Or(os.Getenv("SVC_URL"), issuer))
+	baseURL, resource := os.Getenv("SVC_BASE_URL"), os.Getenv("RESOURCE")
+	create, audience := newVerifier, "app"
+	if resource != "" {
+		create, audience = newClientVerifier, resource
+	}
+	verify, err := create(context.Background(), baseURL, audience, cmp.Or(os.Getenv("SVC_URL"), baseURL))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -108,6 +108,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/api/v2/users/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The clients that have access to the account of a user, the last used first */
+        get: operations["listGrants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/api/v2/users/{id}/grants/{grant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends the access of a client to the account of a user, on every replica at once */
+        delete: operations["endGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/api/v2/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Clients of the OAuth server, the newest first */
+        get: operations["listClients"];
+        put?: never;
+        /** Makes a client; one of type `web` gets a secret, which is shown this once */
+        post: operations["createClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/api/v2/clients/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One client */
+        get: operations["findClient"];
+        put?: never;
+        post?: never;
+        /** Deletes a client, whose grants end */
+        delete: operations["deleteClient"];
+        options?: never;
+        head?: never;
+        /** Changes what is given, all of it or nothing */
+        patch: operations["changeClient"];
+        trace?: never;
+    };
+    "/auth/api/v2/clients/{id}/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a new secret, which is shown this once; the former one stays good for 24 hours */
+        post: operations["rotateClientSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/api/v2/audit": {
         parameters: {
             query?: never;
@@ -304,11 +392,105 @@ export interface components {
             key_id?: string;
             /** @description The webhook event */
             webhook_id?: string;
+            /** @description The client of the OAuth server */
+            client_id?: string;
+            /** @description Its name */
+            client_name?: string;
+            /** @description The access of a client */
+            grant_id?: string;
         };
         AuditEventList: {
             events: components["schemas"]["AuditEvent"][];
             /** @description null at the end */
             next_cursor: string | null;
+        };
+        Client: {
+            /** @description A UUID, or the URL of a metadata document (percent-encoded in a path) */
+            id: string;
+            name: string;
+            /**
+             * @description `web` has a secret
+             * @enum {string}
+             */
+            type: "web" | "native" | "browser";
+            /**
+             * @description Who made it: an operator or a key, itself, or itself by a metadata document
+             * @enum {string}
+             */
+            kind: "operator" | "registered" | "document";
+            redirect_uris: string[];
+            logout_uris: string[];
+            backchannel_logout_uri: string | null;
+            /** @description null: all but `roles` */
+            scopes: string[] | null;
+            /** @description Empty: all */
+            resources: string[];
+            /** @description Users are not asked for consent */
+            first_party: boolean;
+            require_mfa: boolean;
+            disabled: boolean;
+            /**
+             * Format: date-time
+             * @description UTC, with milliseconds and Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description null: never
+             */
+            last_used_at: string | null;
+        };
+        ClientList: {
+            clients: components["schemas"]["Client"][];
+        };
+        CreatedClient: components["schemas"]["Client"] & {
+            /** @description Of type `web` alone */
+            secret?: string;
+        };
+        ClientSecret: {
+            secret: string;
+            /**
+             * Format: date-time
+             * @description UTC, with milliseconds and Z
+             */
+            former_secret_until: string;
+        };
+        Grant: {
+            /**
+             * Format: uuid
+             * @description The claim `sid` of its tokens
+             */
+            id: string;
+            /** Format: uuid */
+            user_id: string;
+            client_id: string;
+            client_name: string | null;
+            /**
+             * Format: uuid
+             * @description It ends with this session; null: by itself
+             */
+            session_id: string | null;
+            scopes: string[];
+            /** @description null: for `userinfo` alone */
+            resource: string | null;
+            /**
+             * Format: date-time
+             * @description UTC, with milliseconds and Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description UTC, with milliseconds and Z
+             */
+            last_used_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends unless it is used
+             */
+            expires_at: string;
+        };
+        GrantList: {
+            grants: components["schemas"]["Grant"][];
         };
         OpenApiDocument: {
             openapi: string;
@@ -637,13 +819,240 @@ export interface operations {
             };
         };
     };
+    listGrants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The grants */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantList"];
+                };
+            };
+        };
+    };
+    endGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+                /** @description The id of the grant */
+                grant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The grant has ended, now or before */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    listClients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 10,000 clients */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientList"];
+                };
+            };
+        };
+    };
+    createClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Of requests with the same key, one has an effect; the others get its response for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 60 characters; users see it */
+                    name: string;
+                    /** @description Compared byte for byte */
+                    redirect_uris: string[];
+                    /** @enum {string} */
+                    type?: "web" | "native" | "browser";
+                    /** @description A logout may lead to these */
+                    logout_uris?: string[];
+                    /** @description It may ask for these; null: for all but `roles` */
+                    scopes?: string[] | null;
+                    /** @description Its tokens may be for these; empty: for all */
+                    resources?: string[];
+                    /** @description Users need two-step verification for it */
+                    require_mfa?: boolean;
+                    /** @description By command alone (`svc clients`): 403 where it would be set or changed */
+                    first_party?: boolean;
+                    /** @description By command alone (`svc clients`): 403 where it would be set or changed */
+                    backchannel_logout_uri?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The client */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedClient"];
+                };
+            };
+        };
+    };
+    findClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the client */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The client */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Client"];
+                };
+            };
+        };
+    };
+    deleteClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the client */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such client any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    changeClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the client */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description In place of those that it has */
+                    redirect_uris?: string[];
+                    /** @description A logout may lead to these */
+                    logout_uris?: string[];
+                    /** @description It may ask for these; null: for all but `roles` */
+                    scopes?: string[] | null;
+                    /** @description Its tokens may be for these; empty: for all */
+                    resources?: string[];
+                    /** @description Users need two-step verification for it */
+                    require_mfa?: boolean;
+                    /** @description By command alone (`svc clients`): 403 where it would be set or changed */
+                    first_party?: boolean;
+                    /** @description By command alone (`svc clients`): 403 where it would be set or changed */
+                    backchannel_logout_uri?: string | null;
+                    /** @description Disabling ends every grant */
+                    disabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The client */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Client"];
+                };
+            };
+        };
+    };
+    rotateClientSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Of requests with the same key, one has an effect; the others get its response for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the client */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientSecret"];
+                };
+            };
+        };
+    };
     listAuditEvents: {
         parameters: {
             query?: {
                 /** @description Only what happened at this time or later */
                 since?: string;
                 /** @description Only events of this type */
-                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "account.exported" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "import.added" | "import.taken_back";
+                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "account.exported" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "client.created" | "client.changed" | "client.secret_rotated" | "client.deleted" | "grant.created" | "grant.ended" | "grant.refresh_reused" | "code.reused" | "import.added" | "import.taken_back";
                 /** @description Only what happened to this user, who may be deleted */
                 user_id?: string;
                 /** @description How many events a page holds at most */

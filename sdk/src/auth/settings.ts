@@ -45,14 +45,18 @@ const originOf = (text: string, name: string): string => {
   return url.origin
 }
 
-const readUrl = (given: string | undefined): string | undefined => {
+/** The address of svc, by the option or by `SVC_URL`; undefined when neither is there. */
+export const readGivenUrl = (given: string | undefined): string | undefined => {
   const text = given ?? readVariable('SVC_URL')
-  if (text !== undefined) return originOf(text, given === undefined ? 'SVC_URL' : 'url')
-  // Where svc is somewhere else, this address may belong to any program.
-  return isDevelopment() ? DEVELOPMENT_URL : undefined
+  return text === undefined ? undefined : originOf(text, given === undefined ? 'SVC_URL' : 'url')
 }
 
-const readTimeout = (timeoutMs: number = DEFAULT_TIMEOUT_MS): number => {
+// Where svc is somewhere else, the address of development may belong to any program.
+const readUrl = (given: string | undefined): string | undefined =>
+  readGivenUrl(given) ?? (isDevelopment() ? DEVELOPMENT_URL : undefined)
+
+/** The option, checked, or the default. */
+export const readTimeout = (timeoutMs: number = DEFAULT_TIMEOUT_MS): number => {
   if (timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS) return timeoutMs
   throw new TypeError(`timeoutMs must be a number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}`)
 }

@@ -1,4 +1,9 @@
-import type { Refusal } from './refusal.ts'
+interface Sent {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
 
-/** A refusal as a `Response` of Fetch. */
-export const toResponse = ({ status, headers, body }: Refusal): Response => new Response(body, { status, headers })
+/** An answer in place of the application's, as a `Response` of Fetch. */
+export const toResponse = ({ status, headers, body }: Sent): Response =>
+  new Response(body === '' ? null : body, { status, headers })

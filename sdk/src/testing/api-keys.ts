@@ -10,6 +10,9 @@ export type Scope =
   | 'sessions:read'
   | 'sessions:write'
   | 'audit:read'
+  | 'clients:read'
+  | 'clients:write'
+  | 'tokens:introspect'
 
 const ALL: Scope[] = ['users:write', 'credentials:write', 'sessions:read', 'sessions:write', 'audit:read']
 

@@ -30,13 +30,16 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 }
 
+/** A client with a metadata document has a URL as its id. */
+const CLIENT_ID = { type: 'string', minLength: 1 }
+
 const parametersOf = ({ path, method, guard, documentation }: DocumentedRoute) => [
   ...[...path.matchAll(/\/(\w+)s\/\{(\w+)\}/g)].map(([, subject = '', name]) => ({
     name,
     in: 'path',
     required: true,
     description: `The id of the ${subject}`,
-    schema: { type: 'string', format: 'uuid' },
+    schema: subject === 'client' ? CLIENT_ID : { type: 'string', format: 'uuid' },
   })),
   ...(documentation.parameters ?? []),
   ...(guard === 'api_key' && method === 'POST' ? [IDEMPOTENCY_KEY] : []),

@@ -76,6 +76,7 @@ export const API_VERSIONS = {
     tags: {
       Users: 'All users',
       Sessions: 'The sessions of all users',
+      Clients: 'Clients of the OAuth server, and their access to accounts, with `SVC_CLIENTS=on`',
       Audit: 'What happened',
       Operation: 'For developers',
     },

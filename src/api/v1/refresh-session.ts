@@ -1,4 +1,4 @@
-import { isAudience } from '../../lib/audience.ts'
+import { findResource, isAudience } from '../../lib/audience.ts'
 import { AppError } from '../../lib/errors.ts'
 import { CSRF_FIELD } from '../../http/csrf.ts'
 import type { Services } from '../../http/services.ts'
@@ -11,13 +11,15 @@ import { failure, UNAVAILABLE } from '../schemas.ts'
 export const createRefreshSession = ({
   sessions,
   audiences,
+  clientResources,
   finishRefresh,
   cookieTable,
-}: Pick<Services, 'audiences' | 'cookieTable' | 'finishRefresh' | 'sessions'>) => ({
+}: Pick<Services, 'audiences' | 'clientResources' | 'cookieTable' | 'finishRefresh' | 'sessions'>) => ({
   documentation: documentationOf(cookieTable.csrf.name),
 
   async handle(context: RequestContext, refreshToken: string): Promise<HttpResponse> {
     const audience = requireAudience(context, audiences)
+    if (findResource(clientResources, audience) !== undefined) throw ofClients(audience)
     const result = await sessions.refresh(refreshToken, context, audience)
     finishRefresh(context, result)
     if (!('tokens' in result)) throw new AppError('unauthorized', MESSAGES[result.outcome])
@@ -44,6 +46,10 @@ const requireAudience = (context: RequestContext, allowed: string[]): string => 
   }
   return audience
 }
+
+/** The token of a cookie must never pass for one of a client. */
+const ofClients = (audience: string): AppError =>
+  refusal(`The audience "${audience}" is for tokens of clients alone (SVC_CLIENT_RESOURCES).`)
 
 const refusal = (message: string): AppError => new AppError('invalid_request', message, { field: 'audience' })
 

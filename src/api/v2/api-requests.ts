@@ -48,7 +48,8 @@ export const createApiRequests = ({
         const { documentation } = await route.module()
         requireKnownQuery(documentation, context)
         context.parameters = readIds(route, context)
-        if (!Object.values(context.parameters).every(isUuid)) return answerForNothing(route)
+        if (!Object.values(context.parameters).every((id) => isUuid(id) || isDocument(id)))
+          return answerForNothing(route)
         const isRequired = documentation.body !== undefined
         if (route.method === 'POST') {
           const body = await readJsonOf(context, incoming, isRequired)
@@ -89,10 +90,24 @@ const unauthorized = (message: string): AppError => new AppError('unauthorized',
 /** Letter case does not count in a UUID (RFC 9562 section 4), and an application may store them in upper case. */
 const readIds = (route: KeyRoute, { path }: IncomingRequest): Record<string, string> => {
   const sent = readParameters(route.path, path) ?? {}
-  return Object.fromEntries(Object.entries(sent).map(([name, id]) => [name, id.toLowerCase()]))
+  const hasDocuments = route.path.startsWith('/auth/api/v2/clients/')
+  const read = (id: string): string => (hasDocuments && readDocumentId(id)) || id.toLowerCase()
+  return Object.fromEntries(Object.entries(sent).map(([name, id]) => [name, read(id)]))
 }
 
-/** All ids are UUIDs. A text that is no UUID may be anything, even a key, and goes no further than this. */
+/** A client with a metadata document has the URL of it as its id, which is percent-encoded in a path. */
+const readDocumentId = (sent: string): string | undefined => {
+  try {
+    const id = decodeURIComponent(sent)
+    return isDocument(id) ? id : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isDocument = (id: string): boolean => /^https:\/\/[\x21-\x7e]+$/.test(id)
+
+/** All other ids are UUIDs. A text that is neither may be anything, even a key, and goes no further than this. */
 const answerForNothing = ({ method }: KeyRoute): HttpResponse => {
   if (method === 'DELETE') return noContent
   throw new AppError('not_found', 'There is nothing with this id.')

@@ -42,6 +42,9 @@ export const AUDIT_SCHEMAS = {
       api_key_name: text('Its name'),
       key_id: text('The key that signs access tokens'),
       webhook_id: text('The webhook event'),
+      client_id: text('The client of the OAuth server'),
+      client_name: text('Its name'),
+      grant_id: text('The access of a client'),
     },
   },
 

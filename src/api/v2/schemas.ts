@@ -1,6 +1,7 @@
 import type { Schema } from '../../http/route.ts'
 import { AUDIT_SCHEMAS } from './audit-schemas.ts'
 import { errorSchema, SCHEMAS } from '../schemas.ts'
+import { CLIENT_SCHEMAS } from './client-schemas.ts'
 
 const TIME = { type: 'string', format: 'date-time', description: 'UTC, with milliseconds and Z' }
 
@@ -99,6 +100,8 @@ export const SCHEMAS_V2 = {
   ...USER_SCHEMAS,
 
   ...AUDIT_SCHEMAS,
+
+  ...CLIENT_SCHEMAS,
 
   OpenApiDocument: {
     type: 'object',

@@ -76,6 +76,13 @@ export const option = {
     text,
     parse: (given, earlier = []) => [...earlier, ...splitWords([given])],
   }),
+
+  /** A repeated option adds a text, which may have commas. */
+  texts: (flags: string, text: string): OptionRow<string[] | undefined> => ({
+    flags,
+    text,
+    parse: (given, earlier = []) => [...earlier, given],
+  }),
 }
 
 export const readOptionFile = (flag: string, file: string): string => {

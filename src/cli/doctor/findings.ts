@@ -42,6 +42,14 @@ const CURES = {
     'Do not cache what says Cache-Control: no-store. In nginx: take away proxy_ignore_headers and proxy_cache below /auth.',
   request_headers_too_large: 'Accept request headers of 16 KiB. In nginx: large_client_header_buffers 4 16k;',
   response_headers_too_large: 'Accept response headers of 8 KiB. In nginx: proxy_buffer_size 8k;',
+  // These are about clients, while SVC_CLIENTS is on.
+  discovery_missing:
+    'Start the service with SVC_CLIENTS=on, as this command has it, and let the proxy pass /auth/.well-known/ to svc.',
+  issuer_differs: 'Set SVC_BASE_URL to the address that users open: clients refuse a document of another issuer.',
+  discovery_hidden:
+    'Let the proxy pass this address to svc, as the files in deploy/ do, or let the application answer 404 there: clients give up at anything else.',
+  authorization_lost:
+    'Pass the header Authorization unchanged, to svc and to the application: tokens are in it. In nginx: take away proxy_set_header Authorization and auth_basic below /auth.',
   // These are about the installation.
   clock_differs: 'Synchronize the clocks of all machines (NTP).',
   database_missing: 'Run the command in the folder of the service and with its settings, or start svc once.',

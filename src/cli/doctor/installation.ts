@@ -7,6 +7,7 @@ import { AppError } from '../../lib/errors.ts'
 import { findFreeSpace } from '../../lib/machine.ts'
 import { compareClocks } from '../../storage/server-clock.ts'
 import { withCore } from '../command/with-core.ts'
+import { inspectClients } from './clients.ts'
 import { checkClock, type Finding, finding, SMTP_HINTS } from './findings.ts'
 import { exchange, type Place } from './probe.ts'
 import { inspectProxy } from './proxy.ts'
@@ -31,9 +32,10 @@ export const examine = async (config: Config, place: Place): Promise<Finding[]> 
   if ('problem' in secret) return database.length > 0 ? database : [secret.problem]
   const proxy = await inspectProxy({ ...place, rootSecret: secret.rootSecret })
   const isReached = !proxy.some(({ code }) => IN_THE_WAY.has(code))
+  const clients = isReached && config.clients ? await inspectClients({ ...place, rootSecret: secret.rootSecret }) : []
   const canBeOpened = database.every(({ code }) => code === 'disk_low')
   const inside = canBeOpened ? await inspectInside(config, { ...place, isReached }) : []
-  return [...proxy, ...database, ...inside]
+  return [...proxy, ...clients, ...database, ...inside]
 }
 
 const inspectInside = async (config: Config, place: Place & { isReached: boolean }): Promise<Finding[]> => {

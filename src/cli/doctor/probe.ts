@@ -77,6 +77,7 @@ interface Sent {
   path: string
   kind?: ProbeKind
   cookie?: string
+  authorization?: string
   /** The clock of the service is ahead by so much, as far as it is known. */
   aheadMs?: number
 }
@@ -86,12 +87,17 @@ export const MAX_AHEAD_MS = 86_400_000
 
 /** Sends one probe. Rejects where there is no answer at all. */
 export const sendProbe = async (target: Target, sent: Sent): Promise<Probed> => {
-  const { path, kind = 'plain', cookie, aheadMs = 0 } = sent
+  const { path, kind = 'plain', cookie, authorization, aheadMs = 0 } = sent
   const { origin, rootSecret } = target
   // Any server may have said what time it is. With a later one it could use the probe for as long as it likes.
   const followedMs = Math.abs(aheadMs) <= MAX_AHEAD_MS ? aheadMs : 0
   const { header, nonce } = signProbe(rootSecret.keys, { kind, origin }, systemClock.now() + followedMs)
-  const headers = { [PROBE_HEADER]: header, accept: 'application/json', ...(cookie !== undefined && { cookie }) }
+  const headers = {
+    [PROBE_HEADER]: header,
+    accept: 'application/json',
+    ...(cookie !== undefined && { cookie }),
+    ...(authorization !== undefined && { authorization }),
+  }
   const sentMs = systemClock.now()
   const answer = await exchange(target, path, headers)
   const said = readAnswer(answer)

@@ -71,6 +71,12 @@ const deviceText = ({ browser, system }: KnownDevice): string =>
 
 type Fact = readonly [label: TextKey, value: string]
 
+/** Names the application that was connected. Its name stands by itself, where it cannot become part of a sentence. */
+const applicationFacts = ({ application, host }: MessageOf<'application_connected'>): Fact[] => [
+  ...(application === undefined ? [] : [['mail.fact.application', application] satisfies Fact]),
+  ['mail.fact.place', host ?? t('mail.fact.program')],
+]
+
 /** Lists the known facts about the event and its cause. */
 const factsOf = (message: Message): readonly Fact[] => {
   const address = isAboutOwnAccount(message) ? canonicalAddress(message.address ?? '') : undefined
@@ -78,6 +84,7 @@ const factsOf = (message: Message): readonly Fact[] => {
   return [
     // The text itself names both addresses of a change.
     ...('newEmail' in message ? [] : [['mail.fact.email', message.email] satisfies Fact]),
+    ...(message.kind === 'application_connected' ? applicationFacts(message) : []),
     ['mail.fact.time', momentText(message.occurredAtMs)],
     ...(byOperator ? [['mail.fact.by', t('mail.fact.operator')] satisfies Fact] : []),
     ...(message.device ? [['mail.fact.device', deviceText(message.device)] satisfies Fact] : []),

@@ -136,6 +136,7 @@ const noticeWords: NoticeWordsOf = {
   }),
   login_limited: ({ logins }) => ({ title: 'mail.login_limited.title', what: [`mail.login_limited.${logins}`] }),
   new_browser: usual('new_browser'),
+  application_connected: usual('application_connected'),
 }
 
 /** The end of a notice depends on what its reader can do about it. */

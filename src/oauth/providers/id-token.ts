@@ -63,7 +63,10 @@ const signInTime = (
   { signInNotBeforeMs }: AuthorizationRequest,
   nowMs: number,
 ): number | undefined => {
-  return signInNotBeforeMs === undefined ? pastTime(signedInAtMs, nowMs) : nowMs
+  if (signInNotBeforeMs !== undefined) return nowMs
+  // Providers name the second in which it was: a sign-in of just now must not seem older than what asked for it.
+  const isOfNow = signedInAtMs !== undefined && Math.abs(nowMs - signedInAtMs) < 60_000
+  return pastTime(isOfNow ? signedInAtMs + 999 : signedInAtMs, nowMs)
 }
 
 /** OpenID Connect Core section 3.1.3.7, point 5 requires it; the library looks only if there are several audiences. */

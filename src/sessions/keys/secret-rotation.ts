@@ -28,7 +28,8 @@ export interface SecretStatus {
   rotatedAtMs: number | undefined
   hasPrevious: boolean
   /**
-   * This many sessions were not refreshed since, so that their refresh tokens may come from the previous root secret.
+   * This many sessions and grants of clients were not refreshed since, so that their refresh tokens may come from the
+   * previous root secret.
    */
   sessions: number
   /** The last of them ends at this time unless it is refreshed. */

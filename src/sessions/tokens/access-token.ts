@@ -2,31 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { KeyRing, SigningKey } from '../keys/key-ring.ts'
-import { verifyEs256 } from './es256.ts'
+import { type Json, MAX_TOKEN_LENGTH, readPart, signJwt, verifyJwt } from './jwt.ts'
 import type { Sign } from './signer.ts'
 import { createVerifiedTokens, type VerifiedToken } from './verified-tokens.ts'
-
-type Json = Record<string, unknown>
-
-/** Encodes a part of a compact JWT: JSON as base64url (RFC 7515 section 3.1). */
-const encodePart = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-/**
- * Reads the object in a part of a token; it is an empty one unless the part is spelled exactly as this service spells
- * it. Otherwise two readers could understand it differently: of two members of the same name in JSON, one takes the
- * first and another the last, and base64url has spare bits.
- */
-const readPart = (part: string): Json => {
-  try {
-    const text = Buffer.from(part, 'base64url').toString('utf8')
-    const value: unknown = JSON.parse(text)
-    return isJson(value) && encodePart(value) === part ? value : {}
-  } catch {
-    return {}
-  }
-}
-
-const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
 /**
  * These are the claims of an access token (CONTRACT.md 3.1; RFC 9068 section 2.2, and the session's id). Times are in
@@ -73,15 +51,6 @@ export interface AccessTokens {
   read(token: string, ring: KeyRing): TokenReading
 }
 
-// RFC 7515 section 3.1 names three parts of unpadded base64url.
-const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
-const MAX_LENGTH = 8192
-// These header parameters change how a token is read: critical extensions (RFC 7515 section 4.1.11), of which svc knows
-// none, and an unencoded payload (RFC 7797).
-const REFUSED_PARAMETERS = ['crit', 'b64']
-// RFC 7638 names a key by a SHA-256 thumbprint, as all our keys are named.
-const KEY_ID = /^[\w-]{43}$/
-
 export const createAccessTokens = ({ clock, issuer, audiences, sign }: AccessTokensDeps): AccessTokens => {
   const verified = createVerifiedTokens()
 
@@ -96,18 +65,11 @@ export const createAccessTokens = ({ clock, issuer, audiences, sign }: AccessTok
     (audiences.length === 0 || audiences.includes(claims.aud))
 
   const verify = (token: string, ring: KeyRing): TokenReading => {
-    if (token.length > MAX_LENGTH || !COMPACT.test(token)) return undefined
-    const [header = '', payload = '', signature = ''] = token.split('.')
-    const { alg, typ, kid, ...rest } = readPart(header)
-    // RFC 8725 sections 3.1 and 3.11 want one algorithm, and no token of another type.
-    if (alg !== 'ES256' || typ !== 'at+jwt' || typeof kid !== 'string' || !KEY_ID.test(kid)) return undefined
-    if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(rest, name))) return undefined
-    const key = ring.verifying.get(kid)
-    if (!key) return 'unknown key'
-    if (!verifyEs256(key.publicKey, `${header}.${payload}`, signature)) return undefined
-    const claims = readPart(payload)
+    const read = verifyJwt(token, ring, 'at+jwt')
+    if (!read || read === 'unknown key') return read
+    const { claims, keyId } = read
     if (!isOurs(claims)) return undefined
-    const facts = toFacts(claims, kid)
+    const facts = toFacts(claims, keyId)
     // It is a copy: a slice of the Cookie header would keep the whole header in memory.
     verified.remember(Buffer.from(token, 'latin1').toString('latin1'), facts)
     return facts
@@ -116,9 +78,7 @@ export const createAccessTokens = ({ clock, issuer, audiences, sign }: AccessTok
   return {
     async issue(claims, key) {
       const all: AccessClaims = { iss: issuer, ...claims, jti: randomUUID() }
-      const header = encodePart({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
-      const message = `${header}.${encodePart(all)}`
-      const token = `${message}.${await sign(key.privateKey, message)}`
+      const token = await signJwt(sign, key, 'at+jwt', all)
       verified.replace(token, toFacts(all, key.id))
       return token
     },
@@ -136,7 +96,7 @@ export const createAccessTokens = ({ clock, issuer, audiences, sign }: AccessTok
 
 /** Reads the session that an unverified token names; it returns undefined if it names none. */
 export const readSessionId = (token: string): string | undefined => {
-  if (token.length > MAX_LENGTH) return undefined
+  if (token.length > MAX_TOKEN_LENGTH) return undefined
   const { sid } = readPart(token.split('.')[1] ?? '')
   return isUuid(sid) ? sid : undefined
 }

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { DerivedKeys, RootSecret } from '../../lib/derived-keys.ts'
 import { equalInConstantTime, hmac } from '../../lib/secrets.ts'
 
@@ -46,25 +47,33 @@ export interface RefreshTokens {
   isGenuine(session: TokenSource, token: UnverifiedRefreshToken, made?: RefreshToken): boolean
 }
 
+interface RefreshTokensDeps {
+  rootSecret: RootSecret
+  /** Sessions and grants of clients have keys of their own. */
+  purpose: string
+}
+
 /**
  * Refresh tokens are computed and not stored: each is an HMAC-SHA256 over session, generation and a salt of the
  * session's row, with a key from the root secret. A copy of the database therefore contains none, a leaked key alone
- * makes none, and of two requests that race for the same rotation, both get the same token.
+ * makes none, and of two requests that race for the same rotation, both get the same token. Those of clients have a key
+ * of their own purpose.
  */
-export const createRefreshTokens = (rootSecret: RootSecret): RefreshTokens => ({
+export const createRefreshTokens = ({ rootSecret, purpose }: RefreshTokensDeps): RefreshTokens => ({
   make(session) {
     const { keys } = rootSecret
     const { id, generation } = session
-    const mac = macOf(keys, session, generation)
+    const mac = macOf(keys.for(purpose), session, generation)
     return { text: `${id}.${generation}.${mac}`, generation, mac, keys }
   },
 
   isGenuine(session, { mac, generation }, made) {
     const isMade = made?.generation === generation && made.keys === rootSecret.keys
     if (isMade && equalInConstantTime(mac, made.mac)) return true
-    return rootSecret.find((keys) => equalInConstantTime(mac, macOf(keys, session, generation)) || undefined) ?? false
+    const isOf = (keys: DerivedKeys) => equalInConstantTime(mac, macOf(keys.for(purpose), session, generation))
+    return rootSecret.find((keys) => isOf(keys) || undefined) ?? false
   },
 })
 
-const macOf = (keys: DerivedKeys, { id, salt }: TokenSource, generation: number): string =>
-  hmac(keys.for('refresh tokens'), `refresh_token\n${id}\n${generation}\n${salt}`, 'base64url')
+const macOf = (key: KeyObject, { id, salt }: TokenSource, generation: number): string =>
+  hmac(key, `refresh_token\n${id}\n${generation}\n${salt}`, 'base64url')

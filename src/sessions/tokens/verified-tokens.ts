@@ -21,17 +21,17 @@ const signatureOf = (token: string): string => token.slice(-SIGNATURE_LENGTH)
  * signature costs more than the rest of a request, and the same token comes with many requests. Tokens are looked up by
  * their signature, a seventh of their length, and then compared as a whole.
  */
-export const createVerifiedTokens = () => {
-  const verified = createBoundedCache<{ token: string; facts: VerifiedToken }>(KEPT_TOKENS)
+export const createVerifiedTokens = <Facts extends Pick<VerifiedToken, 'sessionId'> = VerifiedToken>() => {
+  const verified = createBoundedCache<{ token: string; facts: Facts }>(KEPT_TOKENS)
   /** It maps a session to the signature of the token that was issued last. */
   const issued = createBoundedCache<string>(KEPT_TOKENS)
 
-  const remember = (token: string, facts: VerifiedToken): void => {
+  const remember = (token: string, facts: Facts): void => {
     verified.set(signatureOf(token), { token, facts })
   }
 
   return {
-    find(token: string): VerifiedToken | undefined {
+    find(token: string): Facts | undefined {
       const found = verified.get(signatureOf(token))
       return found?.token === token ? found.facts : undefined
     },
@@ -39,7 +39,7 @@ export const createVerifiedTokens = () => {
     remember,
 
     /** Remembers a new token and forgets the one that it replaces, which is verified again if it still comes. */
-    replace(token: string, facts: VerifiedToken): void {
+    replace(token: string, facts: Facts): void {
       const signature = signatureOf(token)
       const replaced = issued.get(facts.sessionId)
       if (replaced !== undefined) verified.delete(replaced)

@@ -120,6 +120,135 @@ CREATE TABLE replaced_sessions (
 
 CREATE INDEX replaced_sessions_of_successor ON replaced_sessions (successor_id);
 
+-- Clients of the OAuth server (docs/clients.md).
+CREATE TABLE clients (
+  -- an id of svc, or the URL of a metadata document
+  id TEXT COLLATE "C" CONSTRAINT "clients.id" PRIMARY KEY,
+  -- operator, registered or document
+  kind TEXT NOT NULL,
+  -- web, native or browser
+  type TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- null: a public client
+  secret_hash TEXT,
+  -- the secret before it, which is good until a time
+  former_secret_hash TEXT,
+  former_until BIGINT,
+  -- JSON lists
+  redirect_uris TEXT NOT NULL,
+  logout_uris TEXT NOT NULL,
+  backchannel_logout_uri TEXT,
+  -- a JSON list; null: every scope but roles
+  scopes TEXT,
+  -- a JSON list; empty: every resource
+  resources TEXT NOT NULL,
+  first_party BIGINT NOT NULL,
+  require_mfa BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  -- when it was last given a code
+  used_at BIGINT,
+  disabled_at BIGINT,
+  -- of a metadata document: when it was last good, and until when it need not be fetched again
+  fetched_at BIGINT,
+  fresh_until BIGINT
+);
+
+CREATE INDEX clients_unused ON clients (kind, created_at) WHERE used_at IS NULL;
+
+-- A grant is a session with a client.
+CREATE TABLE grants (
+  -- UUIDv7, so in the order of time; the claim sid
+  id TEXT COLLATE "C" CONSTRAINT "grants.id" PRIMARY KEY,
+  user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  client_id TEXT COLLATE "C" NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+  -- it ends with this session of a browser; null: it lives by itself
+  session_id TEXT COLLATE "C" REFERENCES sessions (id) ON DELETE CASCADE,
+  -- refresh tokens are made with it, as those of sessions
+  salt TEXT NOT NULL,
+  generation BIGINT NOT NULL,
+  replaced_at TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  last_used_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  absolute_expires_at BIGINT NOT NULL,
+  -- with spaces between them
+  scopes TEXT NOT NULL,
+  -- null: for userinfo alone
+  resource TEXT,
+  authenticated_at BIGINT,
+  amr TEXT
+);
+
+CREATE INDEX grants_of_user ON grants (user_id, last_used_at);
+
+CREATE INDEX grants_of_client ON grants (client_id);
+
+CREATE INDEX grants_of_session ON grants (session_id) WHERE session_id IS NOT NULL;
+
+CREATE INDEX grants_expired ON grants (expires_at);
+
+CREATE TABLE authorization_codes (
+  -- the hash of the code
+  id TEXT COLLATE "C" CONSTRAINT "authorization_codes.id" PRIMARY KEY,
+  client_id TEXT COLLATE "C" NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+  user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  -- the session that gave it; null: it has ended, and the code with it
+  session_id TEXT COLLATE "C" REFERENCES sessions (id) ON DELETE SET NULL,
+  -- the grant that it was traded for
+  grant_id TEXT COLLATE "C",
+  redirect_uri TEXT NOT NULL,
+  challenge TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  resource TEXT,
+  nonce TEXT,
+  authenticated_at BIGINT,
+  amr TEXT,
+  expires_at BIGINT NOT NULL,
+  used_at BIGINT
+);
+
+CREATE INDEX authorization_codes_of_session ON authorization_codes (session_id) WHERE session_id IS NOT NULL;
+
+CREATE INDEX authorization_codes_of_user ON authorization_codes (user_id);
+
+CREATE INDEX authorization_codes_of_client ON authorization_codes (client_id);
+
+CREATE INDEX authorization_codes_expired ON authorization_codes (expires_at);
+
+-- What a user has allowed a client that the operator made.
+-- A row whose id is of user and client alone says that the client has had a grant, of which the user was told.
+CREATE TABLE consents (
+  -- the hash of user, client and resource
+  id TEXT COLLATE "C" CONSTRAINT "consents.id" PRIMARY KEY,
+  user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  client_id TEXT COLLATE "C" NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+  -- empty: none
+  resource TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+
+CREATE INDEX consents_of_user ON consents (user_id);
+
+CREATE INDEX consents_of_client ON consents (client_id);
+
+-- Logout tokens on their way to clients (OpenID Connect Back-Channel Logout 1.0). Grant and user may be gone.
+CREATE TABLE logout_tokens (
+  -- the claim jti
+  id TEXT COLLATE "C" CONSTRAINT "logout_tokens.id" PRIMARY KEY,
+  client_id TEXT COLLATE "C" NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+  uri TEXT NOT NULL,
+  user_id TEXT COLLATE "C" NOT NULL,
+  grant_id TEXT COLLATE "C" NOT NULL,
+  created_at BIGINT NOT NULL,
+  attempts BIGINT NOT NULL,
+  next_attempt_at BIGINT NOT NULL
+);
+
+CREATE INDEX logout_tokens_due ON logout_tokens (next_attempt_at);
+
+CREATE INDEX logout_tokens_of_client ON logout_tokens (client_id);
+
 CREATE TABLE signing_keys (
   id TEXT COLLATE "C" CONSTRAINT "signing_keys.id" PRIMARY KEY,
   public_jwk TEXT NOT NULL,

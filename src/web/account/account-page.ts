@@ -8,6 +8,7 @@ import type { Layout } from '../site/layout.ts'
 import { dayOf } from '../site/time-text.ts'
 import { type AccountView, type Focus, focusOf } from './account-view.ts'
 import { activitySection } from './activity-section.ts'
+import { applicationsSection } from './applications-section.ts'
 import { deleteSection } from './delete-section.ts'
 import { devicesSection } from './devices-section.ts'
 import { hasPassword } from './password-row.ts'
@@ -50,6 +51,7 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout): Section[] 
     signingInSection(view, focus, layout),
     view.secondFactor && twoStepSection(view.secondFactor),
     devicesSection(view),
+    applicationsSection(view),
     activitySection({ ...view, hasPassword: hasPassword(view) }),
     deleteSection(view, focus),
   ].filter((one) => one !== undefined)

@@ -1,3 +1,4 @@
+import type { ApplicationView } from './applications-section.ts'
 import type { SignInView } from '../sign-in/ways-in.ts'
 import type { AccountDone, RowId } from '../site/account-done.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
@@ -111,6 +112,8 @@ export interface AccountView extends FormView, AccountEmailView {
   /** It is undefined if nothing is set up, and nothing can be. */
   secondFactor?: SecondFactorSectionView | undefined
   refusedPasskeyName?: RefusedNameView | undefined
+  /** These clients have access to the account. It is undefined if the OAuth server is off. */
+  applications?: readonly ApplicationView[] | undefined
   /** The latest event comes first. */
   activity: readonly ActivityView[]
 }
@@ -148,6 +151,7 @@ const FORM_PLACES: Readonly<Record<string, RowId>> = {
   password: 'change-password',
   sessions: 'sessions',
   browsers: 'second-factor',
+  applications: 'connected',
   identities: 'ways-in',
   passkeys: 'ways-in',
   data: 'download-data',

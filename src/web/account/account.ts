@@ -16,6 +16,7 @@ import { doneAtLogin, doneOnAccount, isDone } from '../site/done.ts'
 import { orProblemPage } from '../sign-in/provider-flow.ts'
 import { findPasskeySection, findRecentActivity, findSecondFactorSection } from './sections.ts'
 import { DEVICES_PATH } from './list-pages.ts'
+import { disconnect, findApplications } from './applications.ts'
 import { createOwnData } from './own-data.ts'
 import { changePasskey, refusedName } from './change-passkey.ts'
 import { createSignInMethods } from '../sign-in/ways-in.ts'
@@ -37,6 +38,8 @@ export const createAccount = (
       | 'clock'
       | 'emailDomains'
       | 'findCurrentSession'
+      | 'hasClients'
+      | 'loadClients'
       | 'log'
       | 'mail'
       | 'oauth'
@@ -76,6 +79,7 @@ export const createAccount = (
     signIn: await signInMethods.forAccountPage(session),
     secondFactor: await findSecondFactorSection(deps, context, session),
     passkeys: await findPasskeySection(deps, session),
+    applications: await findApplications(deps, session.userId, layout.appName),
     activity: await findRecentActivity(deps, session),
   })
 
@@ -200,6 +204,10 @@ export const createAccount = (
         return done(context, session, 'trusted_browsers_forgotten')
       })
     }),
+
+    applications: form((context, session, attempt) =>
+      attempt({}, async (facts) => done(context, session, await disconnect(deps, context, session.userId, facts))),
+    ),
 
     identities: form((context, session, attempt) =>
       orProblemPage(deps, context, { provider: undefined, returnTo: ACCOUNT_PATH }, async () => {

@@ -6,6 +6,7 @@ import { csrfInput, returnToInput } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import { agoOf, momentOf } from '../site/time-text.ts'
 import type { SessionView } from './account-view.ts'
+import { type ApplicationView, disconnectAllForm } from './applications-section.ts'
 import type { AccountRow, Section } from './rows.ts'
 
 /** A list of devices, on the account page or on a page of its own, to which the forms then lead back. */
@@ -55,6 +56,7 @@ ${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="second small" na
 interface Shown extends Listed {
   sessions: readonly SessionView[]
   moreSessions: number
+  applications?: readonly ApplicationView[] | undefined
 }
 
 /** The section shows some devices, and leads to the page of all. */
@@ -69,7 +71,9 @@ export const devicesSection = (shown: Shown): Section => {
     foot: hasOthers
       ? html`<div class="foot">
 <a href="/auth/account/devices">${moreSessions > 0 ? t.plural('account.devices.more', moreSessions) : t('account.devices.show_more')}</a>
-${endOthersForm(shown)}
+<div class="ways">
+${disconnectAllForm(shown)}${endOthersForm(shown)}
+</div>
 </div>`
       : undefined,
   }

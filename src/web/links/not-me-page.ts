@@ -37,6 +37,7 @@ const WORDS: Record<NotMeView['purpose'], Words> = {
   not_my_browser: { happened: 'not_me.device' },
   not_my_passkey: { happened: 'not_me.passkey', removes: 'not_me.removes_passkey' },
   not_my_second_factor: { happened: 'not_me.app', removes: 'not_me.removes_app' },
+  not_my_application: { happened: 'not_me.application', removes: 'not_me.removes_applications' },
 }
 
 const nextStep = ({ passwords }: Layout, { setsPassword }: NotMeView): string => {

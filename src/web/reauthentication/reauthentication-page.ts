@@ -3,7 +3,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
 import { forgotBelow, forgotBeside, forgotLink } from '../site/forgot-link.ts'
 import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
-import { withReturnTo } from '../../http/return-to.ts'
+import { leadsToRequest, withReturnTo } from '../../http/return-to.ts'
 import { csrfInput, field, ownerInput, returnToInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { passkeyButton } from '../site/passkey-button.ts'
@@ -66,6 +66,8 @@ const aboutOf = (view: ReauthenticationView, { appName: app, support }: Layout, 
   const { returnTo, setsUpNext } = view
   const email = html`<b>${view.email}</b>`
   if (!isPossible) return t.html('confirm.impossible', { email, support: support.sentence() })
+  if (!setsUpNext && returnTo !== undefined && leadsToRequest(returnTo))
+    return t.html('confirm.about_client', { email })
   if (setsUpNext) return t.html('confirm.about_set_up', { email })
   return returnTo === undefined || returnTo.startsWith('/auth/')
     ? t.html('confirm.about', { email })

@@ -60,6 +60,7 @@ export const createReauthentication = (
 
   /** Tells whether the session is enough. A page of the account takes a trusted provider in place of `mfa`. */
   const isEnough = (session: AuthenticatedSession, stepUp: StepUp): boolean => {
+    if ((session.authenticatedAtMs ?? 0) < (stepUp.since ?? 0)) return false
     if (stepUp.acr !== 'mfa') return sessions.isRecent(session)
     return sessions.hasRecentMfa(session) || (isForAccount(stepUp) && sessions.isRecentlyTrusted(session))
   }

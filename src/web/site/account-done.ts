@@ -1,5 +1,5 @@
 /** These are the sections of the account page, in its order. */
-export type SectionId = 'profile' | 'signing-in' | 'two-step' | 'devices' | 'activity' | 'delete'
+export type SectionId = 'profile' | 'signing-in' | 'two-step' | 'devices' | 'applications' | 'activity' | 'delete'
 
 /**
  * These are parts of sections that an address leads to, such as that of a message, of a document or of the application
@@ -16,6 +16,7 @@ export type RowId =
   | 'connect'
   | 'second-factor'
   | 'sessions'
+  | 'connected'
   | 'download-data'
   | 'delete-account'
 
@@ -43,6 +44,8 @@ export const accountDone = {
   trusted_browsers_forgotten: 'two-step',
   session: 'devices',
   sessions: 'devices',
+  client: 'applications',
+  clients: 'applications',
   /** The address of the page says for which section it is. */
   confirmed: undefined,
 } as const satisfies Record<string, SectionId | undefined>

@@ -59,5 +59,6 @@ const nextOf = ({ mailIsOn, passwords, support }: Layout): Record<DeadLinkView['
     not_my_browser: notMe,
     not_my_passkey: notMe,
     not_my_second_factor: notMe,
+    not_my_application: notMe,
   }
 }

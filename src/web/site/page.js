@@ -39,6 +39,31 @@ if (times.length > 0) {
   }
 }
 
+// Lets a button wait after its page was shown or came back into view: a page that a stranger puts away at the right
+// moment must not leave the pointer above it.
+// It keeps the focus, and says so to those who press it too early.
+for (const button of document.querySelectorAll('button[data-waits]')) {
+  const told = document.getElementById(button.dataset.tells)
+  let timer
+  const work = () => {
+    button.removeAttribute('aria-disabled')
+    if (told.textContent) told.textContent = told.dataset.ready
+  }
+  const wait = () => {
+    clearTimeout(timer)
+    button.setAttribute('aria-disabled', 'true')
+    if (!document.hidden) timer = setTimeout(work, Number(button.dataset.waits))
+  }
+  button.addEventListener('click', (event) => {
+    if (!button.hasAttribute('aria-disabled')) return
+    event.preventDefault()
+    told.textContent = told.dataset.wait
+  })
+  wait()
+  document.addEventListener('visibilitychange', wait)
+  for (const event of ['focus', 'blur', 'pageshow']) addEventListener(event, wait)
+}
+
 // Shows that a pressed button is busy. It can be pressed again: the browser then drops what it sent first.
 const rest = () => {
   for (const button of document.querySelectorAll('.busy')) button.classList.remove('busy')

@@ -8,6 +8,8 @@ import { AUDIT_TYPES, type AuditType } from '../../../src/audit/audit-event.ts'
 import { loggedIn, logIn, logOut, newAgent, newPerson, type Person } from '../../support/client/accounts.ts'
 import { createBackend } from '../../support/client/backend.ts'
 import { type Answer, createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
+import { codeFor, madeClient, REDIRECT_URI } from '../../support/clients/authorization.ts'
+import { VERIFIER } from '../../support/clients/tokens.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { asked, askFor, confirm, startMailedService, undo, VERIFY } from '../../support/email/email-change.ts'
@@ -39,6 +41,7 @@ const mailed = await startMailedService({
     SVC_EMAIL_VERIFICATION: 'optional',
     SVC_RATE_LIMIT: 'on',
     SVC_NAMES: 'optional',
+    SVC_CLIENTS: 'on',
     SVC_TRUSTED_BROWSER_TTL: '720h',
     SVC_WEBHOOK_URL: receiver.url,
     SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
@@ -100,7 +103,7 @@ const idOf = async ({ email }: Pick<Person, 'email'>): Promise<string> => {
 
 const sessionOf = ({ cookies }: UserAgent): string => cookies.get('svc_refresh')?.split('.')[0] ?? ''
 
-const backend = await createBackend(service, ['users:write', 'credentials:write', 'sessions:write'])
+const backend = await createBackend(service, ['users:write', 'credentials:write', 'sessions:write', 'clients:write'])
 unspoken(backend.key)
 const call = (method: string, way: string, body?: unknown) => backend.call(method, way, body, site.headers)
 const [{ name: keyName = '' } = {}] = await database.rows('SELECT name FROM api_keys WHERE id = ?', backend.id)
@@ -151,6 +154,27 @@ const withPasskey = async () => {
   const authenticator = createAuthenticator({ origin: service.url })
   const passkey = await addPasskey(user.agent, authenticator)
   return { ...user, authenticator, passkey }
+}
+
+const newClient = async (...options: string[]) => {
+  const { id, secret } = await madeClient(service, { name: 'Recorded', options })
+  if (secret !== undefined) unspoken(secret)
+  return { id, secret, details: { client_id: id, client_name: 'Recorded' } }
+}
+
+const token = (form: Record<string, string>): Promise<Answer> => createUserAgent(site).post('/auth/oauth2/token', form)
+
+/** A user who has a code for a public client, and what the client sends with it. */
+const withCode = async () => {
+  const [client, user] = [await newClient('--type', 'native'), await newUser()]
+  const code = unspoken(await codeFor(user.agent, client.id))
+  const fields = { client_id: client.id, grant_type: 'authorization_code', code, code_verifier: VERIFIER }
+  const trade = () => token({ ...fields, redirect_uri: REDIRECT_URI })
+  const grantOf = async () => {
+    const [row] = await database.rows('SELECT id FROM grants WHERE user_id = ?', user.id)
+    return String(row?.id)
+  }
+  return { ...user, client, trade, grantOf }
 }
 
 const emailTo = () => unspoken(anyone().email)
@@ -729,6 +753,84 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       const [key] = await database.rows('SELECT name FROM api_keys WHERE id = ?', id)
       await cli(['api-keys', 'revoke', id])
       return { by: 'cli', details: { api_key_id: id, api_key_name: key?.name, scopes: ['users:read'] } }
+    },
+  },
+  'client.created': {
+    async 'by a command'() {
+      return { by: 'cli', details: (await newClient()).details }
+    },
+    async 'by a key of the server API'() {
+      const answer = await call('POST', '/clients', { name: 'By key', redirect_uris: [REDIRECT_URI] })
+      const { id, secret } = answer.json<{ id: string; secret: string }>()
+      unspoken(secret)
+      return { by: 'api', answer, details: { client_id: id, client_name: 'By key' } }
+    },
+  },
+  'client.changed': {
+    async 'by a command'() {
+      const { id, details } = await newClient()
+      await cli(['clients', 'change', id, '--name', 'Changed'])
+      return { by: 'cli', details: { ...details, client_name: 'Changed' } }
+    },
+    async 'disabled by a key of the server API'() {
+      const { id, details } = await newClient()
+      const answer = await call('PATCH', `/clients/${id}`, { disabled: true })
+      return { by: 'api', answer, details: { ...details, reason: 'disabled' } }
+    },
+  },
+  'client.secret_rotated': {
+    async 'by a command'() {
+      const { id, details } = await newClient()
+      await cli(['clients', 'rotate-secret', id])
+      return { by: 'cli', details }
+    },
+  },
+  'client.deleted': {
+    async 'by a command'() {
+      const { id, details } = await newClient()
+      await cli(['clients', 'delete', id])
+      return { by: 'cli', details }
+    },
+    async 'by a key of the server API'() {
+      const { id, details } = await newClient()
+      return { by: 'api', answer: await call('DELETE', `/clients/${id}`), details }
+    },
+  },
+  'grant.created': {
+    async 'by a client, with the code of a user'() {
+      const { id: user, session, client, trade, grantOf } = await withCode()
+      const answer = await trade()
+      const scopes = ['openid']
+      return { by: 'user', user, session, answer, details: { grant_id: await grantOf(), ...client.details, scopes } }
+    },
+  },
+  'grant.ended': {
+    async 'by a command'() {
+      const { id: user, client, trade, grantOf } = await withCode()
+      await trade()
+      const details = { grant_id: await grantOf(), ...client.details, reason: 'operator' }
+      await cli(['grants', 'revoke', '--user', user])
+      return { by: 'cli', user, details }
+    },
+  },
+  'grant.refresh_reused': {
+    async 'by whoever has the old token'() {
+      const { id: user, client, trade, grantOf } = await withCode()
+      const { refresh_token: old = '' } = (await trade()).json<{ refresh_token?: string }>()
+      const form = { client_id: client.id, grant_type: 'refresh_token', refresh_token: unspoken(old) }
+      await token(form)
+      await clock.turnTo(clock.aheadMs() + 3_600_000)
+      const details = { grant_id: await grantOf(), client_id: client.id, reason: 'refresh_reused' }
+      const answer = await token(form)
+      return { by: 'user', user, answer, details }
+    },
+  },
+  'code.reused': {
+    async 'by whoever has the code'() {
+      const { id: user, client, trade, grantOf } = await withCode()
+      await trade()
+      const details = { grant_id: await grantOf(), client_id: client.id }
+      return { by: 'user', user, answer: await trade(), details }
     },
   },
   'webhook.given_up': {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, describe, test } from 'node:test'
 import { signedUp } from '../../support/client/accounts.ts'
+import { CLIENT_SETTINGS } from '../../support/clients/authorization.ts'
 import { type Metrics, startMeteredService } from '../../support/service/metrics.ts'
 
 type Datasource = { type: string; uid: string }
@@ -76,7 +77,7 @@ describe('docs/grafana-dashboard.json', () => {
   let metrics: Metrics
 
   before(async () => {
-    const service = await startMeteredService()
+    const service = await startMeteredService({ env: CLIENT_SETTINGS })
     await signedUp(service)
     metrics = await service.scrape()
   })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { LOGIN_OUTCOMES, PASSKEY_OUTCOMES } from '../../../src/http/request-metrics.ts'
+import { CLIENT_ERRORS, LOGIN_OUTCOMES, PASSKEY_OUTCOMES } from '../../../src/http/request-metrics.ts'
 import {
   type Person,
   currentUser,
@@ -16,6 +16,15 @@ import {
 import { assertErrorPage, assertSignedIn } from '../../support/client/assertions.ts'
 import { createUserAgent, urlEncoded } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
+import {
+  allow,
+  answerToClient,
+  authorizePath,
+  CLIENT_SETTINGS,
+  consentForm,
+  madeClient,
+} from '../../support/clients/authorization.ts'
+import { newlyGranted, refresh as refreshOfClient, tokensIn, trade, userInfo } from '../../support/clients/tokens.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'
 import { connectRaw } from '../../support/network/raw-connection.ts'
 import { silence, startWebhookReceiver, status } from '../../support/network/webhook-receiver.ts'
@@ -155,7 +164,7 @@ describe('the metrics', { concurrency: 3 }, () => {
   })
 
   test('docs/logs-and-metrics.md lists every metric with its labels, and no others', async (t) => {
-    const own = await startMeteredService({ t, env: { SVC_CLEANUP_INTERVAL: '50ms' } })
+    const own = await startMeteredService({ t, env: { ...CLIENT_SETTINGS, SVC_CLEANUP_INTERVAL: '50ms' } })
     const connection = await connectRaw(own, t)
     connection.write('nonsense\r\n\r\n')
     await connection.answer()
@@ -336,6 +345,75 @@ describe('the metrics', { concurrency: 3 }, () => {
       unavailable: 0,
       failed: 0,
     })
+  })
+
+  test('grants, tokens and errors of clients, while there are any', async (t) => {
+    const off = await service.scrape()
+    assert.deepEqual(
+      [...off.types.keys()].filter((name) => name.startsWith('svc_client')),
+      [],
+    )
+    const own = await startMeteredService({
+      t,
+      env: { ...CLIENT_SETTINGS, SVC_CLIENT_REGISTRATION: 'on', SVC_LOG_LEVEL: 'info' },
+    })
+    const values = async (name: string, label: string) => {
+      const those = (await own.scrape()).samples.filter((sample) => sample.name === name && sample.value > 0)
+      return Object.fromEntries(those.map(({ labels, value }) => [labels[label], value]))
+    }
+    const begun = (await own.scrape()).samples.filter(({ name }) => name === 'svc_client_errors_total')
+    assert.deepEqual(
+      begun.map(({ labels, value }) => [labels.error, value]),
+      CLIENT_ERRORS.map((error) => [error, 0]),
+    )
+    const client = await madeClient(own)
+    const { agent, person, tokens } = await newlyGranted(own, client)
+    tokensIn(await refreshOfClient(own, client, tokens.refresh))
+
+    const redirectUri = 'http://127.0.0.1/callback'
+    const registered = await fetch(`${own.url}/auth/oauth2/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ redirect_uris: [redirectUri] }),
+    })
+    const { client_id: id = '' } = (await registered.json()) as { client_id?: string }
+    const sent = await agent.get(authorizePath(id, { redirect_uri: redirectUri }))
+    const returnTo = new URL(sent.location ?? '', own.url).searchParams.get('return_to') ?? ''
+    const confirmed = await agent.post('/auth/account/confirm', { password: person.password, return_to: returnTo })
+    const answer = await allow(agent, await agent.get(confirmed.location ?? ''))
+    const code = answerToClient(answer, redirectUri).get('code') ?? ''
+    tokensIn(await trade(own, { id }, code, { redirect_uri: redirectUri }))
+    assert.deepEqual(await values('svc_client_grants_total', 'kind'), { operator: 1, registered: 1 })
+    assert.deepEqual(await values('svc_client_tokens_total', 'grant_type'), {
+      authorization_code: 2,
+      refresh_token: 1,
+    })
+
+    await refreshOfClient(own, client, 'svc_rt_made-up')
+    await refreshOfClient(own, { ...client, secret: 'wrong' }, tokens.refresh)
+    await userInfo(own, 'made-up')
+    await createUserAgent(own).get(authorizePath(client.id, { prompt: 'none' }))
+    await createUserAgent(own).get(authorizePath(`${client.id}x`))
+    await agent.post(
+      '/auth/oauth2/consent',
+      consentForm(await agent.get(authorizePath(client.id, { prompt: 'consent' }))),
+    )
+    assert.deepEqual(await values('svc_client_errors_total', 'error'), {
+      invalid_grant: 1,
+      invalid_client: 1,
+      invalid_token: 1,
+      login_required: 1,
+      client_unknown: 1,
+      access_denied: 1,
+    })
+    const ofUser = own.logLines().filter(({ event }) => event === 'client_allow')
+    assert.deepEqual(
+      ofUser.map(({ outcome, client_id }) => [outcome, client_id]),
+      [
+        ['succeeded', client.id],
+        ['succeeded', id],
+      ],
+    )
   })
 
   test('codes by outcome, and logins that waited for one', async (t) => {

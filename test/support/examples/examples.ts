@@ -32,6 +32,12 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'go', runtime: 'go' },
 ]
 
+/** The examples about clients of svc. */
+export const CLIENT_EXAMPLES: readonly Example[] = [
+  { name: 'mcp', runtime: 'node' },
+  { name: 'command-line', runtime: 'node' },
+]
+
 /** The recipes of docs/verify-locally.md that tests run. */
 export const VERIFIERS: readonly Example[] = [
   { name: 'verify-locally/python', runtime: 'python' },

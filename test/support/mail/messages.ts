@@ -48,6 +48,8 @@ const NOTICES: Record<string, Notice> = {
   login_limited_anywhere: { kind: 'login_limited', logins: 'anywhere' },
   login_limited_in_known_browser: { kind: 'login_limited', logins: 'in_known_browser' },
   new_browser: { kind: 'new_browser', notMe },
+  application_connected: { kind: 'application_connected', application: 'Notebook', host: 'notes.example.net', notMe },
+  program_connected: { kind: 'application_connected', application: 'Notes CLI', notMe },
 }
 
 const undo = { ...link('email/undo', 72), kind: 'undo', newEmail: 'eve@evil.example.com' } as const

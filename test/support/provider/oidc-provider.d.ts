@@ -1,4 +1,4 @@
-// The package has no types. These are the parts that openid-provider.ts uses.
+// The package has no types. These are the parts that tests use.
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
@@ -19,7 +19,13 @@ declare module 'oidc-provider' {
     revokeByGrantId(grantId: string): Promise<void>
   }
 
-  export type Grant = { addOIDCScope(scope: string): void; save(): Promise<string> }
+  export type Grant = {
+    addOIDCScope(scope: string): void
+    addResourceScope(resource: string, scope: string): void
+    save(): Promise<string>
+  }
+
+  export const errors: { InvalidTarget: new () => Error }
 
   export type Interaction = { uid: string; prompt: { name: string }; params: Record<string, unknown> }
 

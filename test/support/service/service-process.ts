@@ -5,7 +5,7 @@ import { makeTurnable } from '../clock/turned-database.ts'
 import { databaseSettings } from '../database/folder-database.ts'
 import { somePort } from '../network/free-port.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-import { type Environment, type SmallDisk, runSvc, spawnSvc } from './command.ts'
+import { HASHES_AT_NO_COST, type Environment, type SmallDisk, runSvc, spawnSvc } from './command.ts'
 import type { Service } from './service.ts'
 import { createServiceLog, parseLine } from './service-log.ts'
 import { runCommand } from './warm-command.ts'
@@ -42,11 +42,9 @@ type Launch = Pick<Parameters<typeof spawnSvc>[0], 'cwd' | 'env' | 'launcher' | 
   keep: (text: string) => void
 }
 
-const CHEAP_HASHES = `--import=${new URL('../hashes/cheap-hashes-tap.js', import.meta.url).href}`
-
 const withCheapHashes = (env: Environment): Environment => ({
   ...env,
-  NODE_OPTIONS: [env.NODE_OPTIONS, CHEAP_HASHES].filter(Boolean).join(' '),
+  NODE_OPTIONS: [env.NODE_OPTIONS, HASHES_AT_NO_COST].filter(Boolean).join(' '),
 })
 
 const launch = ({ keep, ...options }: Launch): Running => {

@@ -1,0 +1,7 @@
+export { authorizationServer } from './resource/authorization-server.ts'
+export type { ClientToken } from './resource/client-token.ts'
+export type { Handler } from './resource/handler.ts'
+export { protectedResource, type ProtectedResourceOptions } from './resource/protected-resource.ts'
+export { requireToken, tokenOf } from './resource/require-token.ts'
+export type { ResourceOptions, SourceOptions } from './resource/settings.ts'
+export { SvcUnavailableError } from './svc-unavailable-error.ts'

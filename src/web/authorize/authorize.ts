@@ -1,0 +1,209 @@
+import type { HeldRequest, LookedAt } from '../../clients/authorization.ts'
+import type { AuthorizeOutcome } from '../../clients/authorize-policy.ts'
+import { type GoodRequest, readSentRequest } from '../../clients/authorize-request.ts'
+import type { Clients } from '../../clients/clients.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type HttpResponse, page, redirect } from '../../http/response.ts'
+import { AUTHORIZE_PATH, pathOfRequest, withReturnTo } from '../../http/return-to.ts'
+import { confirmPath } from '../../http/step-up.ts'
+import { readEmail } from '../../lib/email-address.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import { holdBrowserSecret } from '../sign-in/asking-browser.ts'
+import type { ScreenServices } from '../site/frame.ts'
+import { type AnswerClient, createAnswerClient } from './answer-client.ts'
+import { scopesInWords } from '../site/client-words.ts'
+import { type ConsentView, createConsentPage } from './consent-page.ts'
+import { createProblemPage } from './problem-page.ts'
+
+export type AuthorizeServices = Pick<
+  ScreenServices,
+  | 'cookieWriter'
+  | 'findCurrentSession'
+  | 'layout'
+  | 'limits'
+  | 'links'
+  | 'passkeys'
+  | 'requestMetrics'
+  | 'secondFactors'
+> & { clients: Clients }
+
+/** The client learns of these by what its developer reads. */
+const DESCRIPTIONS: Partial<Record<AuthorizeOutcome, string>> = {
+  login_required: 'The user has to log in.',
+  consent_required: 'The user has to be asked.',
+  interaction_required: 'The user has to confirm with more than one factor.',
+  unmet_authentication_requirements: 'This service accepts no second factor.',
+}
+
+/** Names the login page that comes back to a path, with the email that the client expects. */
+const loginPath = (path: string, hint: string | undefined): string => {
+  const email = hint === undefined ? undefined : readEmail(hint)?.shown
+  const login = withReturnTo('/auth/login', path)
+  return email === undefined ? login : `${login}&email=${encodeURIComponent(email)}`
+}
+
+/** This is a request at one step of its way. */
+export interface Step {
+  held: HeldRequest
+  session: AuthenticatedSession | undefined
+  came: Parameters<AnswerClient>[2]
+}
+
+/** Makes what the handlers of requests share. */
+export const createAuthorizeSteps = (deps: AuthorizeServices) => {
+  const { clients, layout, limits, secondFactors, passkeys } = deps
+  const { authorization } = clients
+  const countError = deps.requestMetrics?.countClientError
+  const answerClient = createAnswerClient(layout, clients.settings.issuer, countError)
+  const problemPage = createProblemPage(layout, countError)
+  const consentPage = createConsentPage(layout)
+
+  // A page has several sealed texts, and all of them are good with the one cookie that it sets.
+  const secrets = new WeakMap<RequestContext, string>()
+
+  const secretOf = (context: RequestContext): string => {
+    const secret = secrets.get(context) ?? holdBrowserSecret(deps, context, authorization.requestLifetimeMs)
+    secrets.set(context, secret)
+    return secret
+  }
+
+  /** Seals a request, which goes on at this path. */
+  const pathOf = (context: RequestContext, held: HeldRequest): string =>
+    pathOfRequest(authorization.seal(held, secretOf(context)))
+
+  const decide = (good: GoodRequest, { session, held: { beganAtMs } }: Step): Promise<AuthorizeOutcome> =>
+    authorization.decide(good, { session, beganAtMs, canStepUp: secondFactors.acceptsCodes || passkeys.isOn })
+
+  const consentView = (
+    context: RequestContext,
+    good: GoodRequest,
+    { held }: Step,
+    { session, kind }: { session: AuthenticatedSession; kind: ConsentView['kind'] },
+  ): ConsentView => ({
+    kind,
+    csrfToken: context.csrfToken,
+    client: good.client,
+    redirectUri: good.redirectUri,
+    email: session.email,
+    scopes: scopesInWords(good.request.scopes, clients.settings.scopes, layout.appName),
+    resource: good.request.resource,
+    request: authorization.sealConsent({ good, session, held }, secretOf(context)),
+    returnTo: pathOf(context, held),
+  })
+
+  const issue = async (
+    { requestId }: RequestContext,
+    good: GoodRequest,
+    session: AuthenticatedSession,
+    { came }: Step,
+  ): Promise<HttpResponse> => {
+    const code = await authorization.issue({ good, session })
+    return code === undefined ? problemPage('client_unknown', requestId) : answerClient(good, { code }, came)
+  }
+
+  const follow = async (context: RequestContext, good: GoodRequest, step: Step): Promise<HttpResponse> => {
+    const { session, held } = step
+    const outcome = await decide(good, step)
+    if (outcome === 'login') return redirect(loginPath(pathOf(context, held), good.request.loginHint))
+    if (outcome === 'confirm' || outcome === 'confirm_mfa') {
+      // A confirmation with less would take away what the session has proved, and be asked for again.
+      const acr = good.request.wantsMfa ? 'mfa' : undefined
+      const isNew = outcome === 'confirm' || good.request.prompt.has('login')
+      const since = isNew ? held.beganAtMs : undefined
+      return redirect(confirmPath({ returnTo: pathOf(context, held), acr, since }))
+    }
+    if (session && (outcome === 'consent' || outcome === 'continue'))
+      return page(200, consentPage(consentView(context, good, step, { session, kind: outcome })))
+    if (session && outcome === 'code') return issue(context, good, session, step)
+    const error = outcome as Exclude<typeof outcome, 'consent' | 'continue' | 'code'>
+    return answerClient(good, { error, error_description: DESCRIPTIONS[error] ?? '' }, step.came)
+  }
+
+  /** Once the client is known, it learns that svc cannot answer now. */
+  const orUnavailable = async (good: GoodRequest, step: Step, run: () => Promise<HttpResponse>) => {
+    try {
+      return await run()
+    } catch (error) {
+      const isOfNow = error instanceof AppError && (error.code === 'unavailable' || error.code === 'rate_limited')
+      if (!isOfNow) throw error
+      return answerClient(good, { error: 'temporarily_unavailable', error_description: error.message }, step.came)
+    }
+  }
+
+  /** Answers what is no good request. */
+  const refuse = (context: RequestContext, looked: LookedAt, step: Step): HttpResponse | undefined => {
+    if ('problem' in looked) return problemPage(looked.problem, context.requestId)
+    if ('needsUser' in looked) {
+      const { prompt = '', login_hint: hint } = step.held.sent.parameters
+      if (prompt.split(' ').includes('none')) return problemPage(looked.needsUser, context.requestId)
+      return redirect(loginPath(pathOf(context, step.held), hint))
+    }
+    if ('good' in looked) return undefined
+    const { error, description } = looked.refusal
+    return answerClient(looked.recipient, { error, error_description: description }, step.came)
+  }
+
+  return {
+    authorization,
+    answerClient,
+    problemPage,
+    consentPage,
+    consentView,
+    decide,
+    pathOf,
+    refuse,
+
+    async goOn(context: RequestContext, step: Step): Promise<HttpResponse> {
+      const looked = await authorization.look(step.held, step.session?.userId)
+      const refused = refuse(context, looked, step)
+      if (refused || !('good' in looked)) return refused ?? problemPage('client_unknown', context.requestId)
+      const { good } = looked
+      const run = () => follow(context, good, step)
+      const { session } = step
+      return orUnavailable(good, step, () =>
+        session ? limits.attempt([['authorizationOfUser', { userId: session.userId }]], run) : run(),
+      )
+    },
+  }
+}
+
+/** Handles `/auth/oauth2/authorize`. */
+export const createAuthorize = (deps: AuthorizeServices) => {
+  const steps = createAuthorizeSteps(deps)
+  const { authorization, problemPage } = steps
+
+  return {
+    async show(context: RequestContext): Promise<HttpResponse> {
+      const sent = readSentRequest(context.query)
+      const isSealed = sent.parameters.request !== undefined && sent.parameters.client_id === undefined
+      if (!isSealed) {
+        const [held, session] = [await authorization.begin(sent), await deps.findCurrentSession(context)]
+        return steps.goOn(context, { held, session, came: 'at_once' })
+      }
+      const opened = authorization.open(context.query.get('request'), context.cookies.link)
+      if (!opened) return problemPage('request_unreadable', context.requestId)
+      if (opened.problem) return problemPage(`request_${opened.problem}`, context.requestId)
+      return steps.goOn(context, {
+        held: opened.content,
+        session: await deps.findCurrentSession(context),
+        came: 'pages',
+      })
+    },
+
+    /** A request may come as a form of another site, without our cookies; the redirect to the `GET` brings them. */
+    act: (context: RequestContext): HttpResponse => redirectToGet(context, AUTHORIZE_PATH),
+  }
+}
+
+/** Answers 303 to the same address with the fields of the form, each as often as it came. */
+export const redirectToGet = ({ form }: RequestContext, path: string): HttpResponse => {
+  const query = new URLSearchParams()
+  for (const name of new Set(form.names)) for (const value of form.all(name)) query.append(name, value)
+  const address = `${path}?${query.toString()}`
+  if (address.length <= MAX_ADDRESS_LENGTH) return redirect(address)
+  throw new AppError('invalid_request', `The fields are longer than ${MAX_ADDRESS_LENGTH} characters.`)
+}
+
+/** Proxies refuse longer addresses. */
+const MAX_ADDRESS_LENGTH = 8000

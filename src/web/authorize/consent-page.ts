@@ -1,0 +1,95 @@
+import type { Client } from '../../clients/client.ts'
+import { kindOfRedirect } from '../../clients/redirect-uri.ts'
+import type { FormView } from '../../http/form-view.ts'
+import { t } from '../../languages/texts.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { csrfInput } from '../site/form.ts'
+import { icon } from '../site/icon.ts'
+import type { Layout } from '../site/layout.ts'
+import { hostOf, placeOfRedirect } from '../site/client-words.ts'
+
+export interface ConsentView extends FormView {
+  /** Only the first asks for everything; the other is one button for a client that the operator vouches for. */
+  kind: 'consent' | 'continue'
+  client: Pick<Client, 'id' | 'kind' | 'name'>
+  redirectUri: string
+  email: string
+  scopes: readonly string[]
+  /** The tokens are for this. */
+  resource: string | undefined
+  /** The form brings this sealed text back. */
+  request: string
+  /** The user comes back there after a login to another account. */
+  returnTo: string
+}
+
+/** The host is larger than the name, which anybody can choose. */
+const asker = ({ client, redirectUri }: ConsentView): HtmlFragment => {
+  const place = placeOfRedirect(redirectUri)
+  const own = client.kind === 'document' ? hostOf(client.id) : place
+  const isProgram = client.kind !== 'document' && kindOfRedirect(redirectUri) !== 'https'
+  return html`<div class="asker">
+${icon('app')}<div>
+<p class="host${isProgram && ' program'}">${own}</p>
+<p class="about">${t.html('authorize.calls_itself', { name: html`<bdi>${client.name}</bdi>` })}</p>
+${
+  own !== place &&
+  html`<p class="about">${t.html('authorize.leads_to', { place: html`<b>${place}</b>` })}</p>
+`
+}</div>
+</div>
+${
+  client.kind !== 'operator' &&
+  html`<p class="box note">${t('authorize.unchecked')}</p>
+`
+}`
+}
+
+const scopeList = ({ scopes, resource }: ConsentView): HtmlFragment =>
+  html`${
+    scopes.length > 0
+      ? html`<h2>${resource === undefined ? t('authorize.will_be_able') : t('authorize.will_be_able_at', { host: hostOf(resource) })}</h2>
+<ul class="ends">
+${scopes.map(
+  (scope) => html`<li>${scope}</li>
+`,
+)}</ul>`
+      : html`<p>${t('authorize.no_scopes')}</p>
+${resource !== undefined && html`<p>${t.html('authorize.resource', { host: html`<b>${hostOf(resource)}</b>` })}</p>`}`
+  }`
+
+/**
+ * The script of the pages lets the first button wait, so that nobody presses it by mistake. While it
+ * waits, it can be reached, and says so.
+ */
+const buttons = ({ kind, email, csrfToken, request }: ConsentView): HtmlFragment =>
+  html`<form method="post" action="/auth/oauth2/consent">
+${csrfInput(csrfToken)}<input type="hidden" name="request" value="${request}">
+<button class="first" name="allow" value="1" data-waits="2000" data-tells="wait">${kind === 'consent' ? t('authorize.allow') : t('authorize.continue_as', { email })}</button>
+<button class="second" name="allow" value="0">${t('authorize.cancel')}</button>
+<p class="unseen" id="wait" role="status" data-wait="${t('authorize.wait')}" data-ready="${t('authorize.ready')}"></p>
+</form>`
+
+const notYou = ({ csrfToken, returnTo }: ConsentView): HtmlFragment =>
+  html`<form method="post" action="/auth/logout">
+${csrfInput(csrfToken)}<input type="hidden" name="return_to" value="${returnTo}"><button class="link">${t('authorize.not_you')}</button>
+</form>`
+
+/** Creates the page that asks a user whether a client may have what it asks for. */
+export const createConsentPage =
+  (layout: Layout) =>
+  (view: ConsentView): string => {
+    const { kind, email, problem } = view
+    const who = html`<p>${t.html('common.logged_in_as', { email: html`<b>${email}</b>` })}</p>
+${notYou(view)}`
+    return layout.panel({
+      title: kind === 'consent' ? t('authorize.title', { app: layout.appName }) : t('authorize.continue_title'),
+      problem,
+      wrong: Boolean(problem),
+      focusesProblem: true,
+      body: html`${asker(view)}
+${kind === 'consent' && html`<div class="allowed">${scopeList(view)}</div>`}
+<div class="for">${who}</div>
+${buttons(view)}`,
+    })
+  }
