@@ -72,7 +72,7 @@ export interface RequestRefusal {
 }
 
 /** Reads the parameters of a query. An empty one counts as left out (RFC 6749 section 3.1). */
-export const readSentRequest = ({ all }: { all: (name: string) => string[] }): SentRequest => {
+export const readSentRequest = ({ all }: { all: (name: string) => readonly string[] }): SentRequest => {
   const given = PARAMETERS.map((name) => [name, all(name)] as const)
   return {
     parameters: Object.fromEntries(given.flatMap(([name, [value]]) => (value ? [[name, value]] : []))),

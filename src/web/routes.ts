@@ -97,11 +97,10 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
   const addPasskey = partsOf(
     screen(deps, async (given) => (await import('./passkeys/add-passkey.ts')).createAddPasskey(given)),
   )
-  const directory = loadedFirst(async () => {
+  const users = partsOf(async () => {
     const [api, directory] = await Promise.all([import('../api/v2/users.ts'), deps.loadDirectory()])
     return api.createUserRoutes({ ...deps, directory })
   })
-  const users = partsOf(directory)
   const credentials = partsOf(async () => {
     const [api, directory] = await Promise.all([import('../api/v2/credentials.ts'), deps.loadDirectory()])
     return api.createCredentialRoutes({ ...deps, directory })

@@ -36,12 +36,13 @@ export const screen = <Module>(
   load: (given: ScreenDeps) => Promise<Module>,
 ): (() => Awaitable<Module>) => loadedFirst(async () => load(deps))
 
-/** Gives modules that are made together, one for each row. */
-export const partsOf =
-  <Parts extends object>(load: () => Awaitable<Parts>) =>
-  <Name extends keyof Parts>(name: Name): (() => Awaitable<Parts[Name]>) =>
-  () =>
-    after(load(), (parts) => parts[name])
+/** Gives modules that are loaded together with the first request for one of them, one for each row. */
+export const partsOf = <Parts extends object>(load: () => Awaitable<Parts>) => {
+  const parts = loadedFirst(async () => load())
+  return <Name extends keyof Parts>(name: Name): (() => Awaitable<Parts[Name]>) =>
+    () =>
+      after(parts(), (loaded) => loaded[name])
+}
 
 /**
  * A refused form is shown under the address that it was sent to. Opening that address again leads to the page of the

@@ -1,6 +1,8 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { requireUnrepeated } from '../../src/api/oauth2/client-authentication.ts'
+import { readUrlEncoded } from '../../src/http/body/form.ts'
 import { readEmail } from '../../src/lib/email-address.ts'
 import { accountNames, consistsOfName } from '../../src/accounts/passwords/password-names.ts'
 
@@ -33,5 +35,17 @@ test('the check of a password against names full of digits takes time in proport
   assertProportional((length) => {
     const name = `a${'1'.repeat(length)}a`
     assert.equal(consistsOfName('correct horse battery', accountNames([name, `${name}@${name}`, name])), false)
+  })
+})
+
+const manyFields = (length: number): string =>
+  Array.from({ length: Math.floor(length / 5) }, (_, n) => `${1000 + n}`).join('&')
+
+test('a form of many fields takes time in proportion to their number', () => {
+  const forms = new Map([LENGTH, LENGTH / 64].map((length) => [length, manyFields(length)]))
+  assertProportional((length) => {
+    const form = readUrlEncoded(forms.get(length) ?? '')
+    requireUnrepeated({ form })
+    assert.equal([...form.names].length, Math.floor(length / 5))
   })
 })

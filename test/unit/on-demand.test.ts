@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onDemand } from '../../src/lib/on-demand.ts'
+import { partsOf } from '../../src/web/rows.ts'
 
 test('is loaded once, with the first call', async () => {
   let loads = 0
@@ -42,4 +43,12 @@ test('a refusal by the function itself is no failure to load', async () => {
   await assert.rejects(refuse(), TypeError)
   await assert.rejects(refuse(), TypeError)
   assert.equal(loads, 1)
+})
+
+test('modules of rows that are made together are made once, whatever row is asked for', async () => {
+  let loads = 0
+  const part = partsOf(async () => ({ one: 1, two: 2, load: (loads += 1) }))
+  const [one, two] = [part('one'), part('two')]
+  assert.equal(loads, 0)
+  assert.deepEqual([await one(), await two(), one(), loads], [1, 2, 1, 1])
 })

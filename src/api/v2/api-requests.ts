@@ -116,7 +116,7 @@ const answerForNothing = ({ method }: KeyRoute): HttpResponse => {
 /** A misspelt parameter must not silently select everything. */
 const requireKnownQuery = ({ parameters = [] }: Documentation, { query }: IncomingRequest): void => {
   const known = parameters.filter((parameter) => parameter.in === 'query')
-  for (const name of new Set(query.names)) {
+  for (const name of query.names) {
     const parameter = known.find((it) => it.name === name)
     if (!parameter) throw unknownParameter(name, known)
     // This refuses a repeated one.

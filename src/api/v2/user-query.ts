@@ -28,7 +28,7 @@ export const readUserQuery = (query: Fields): PageRequest => {
   }
 }
 
-const readIds = (entered: string[]): string[] | undefined => {
+const readIds = (entered: readonly string[]): string[] | undefined => {
   if (entered.length === 0) return undefined
   const ids = entered.map((id) => id.toLowerCase())
   if (ids.length > MAX_IDS || !ids.every(isUuid))

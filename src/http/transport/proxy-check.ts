@@ -38,6 +38,13 @@ export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }:
   let warnsOfUnknown = true
   let latestProxy: string | undefined
   let latestOwnHost: string | undefined
+  let latestHost: { name: string; isLoopback: boolean } | undefined
+
+  /** Remembers the latest host, since most requests are for the same one. */
+  const isLoopback = (name: string): boolean => {
+    if (latestHost?.name !== name) latestHost = { name, isLoopback: isLoopbackUrl(`http://${name}`) }
+    return latestHost.isLoopback
+  }
 
   /** Remembers the latest proxy, since most requests come from the same one. */
   const isFromProxy = ({ socket: { remoteAddress = '' } }: RequestHead): boolean => {
@@ -74,7 +81,7 @@ export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }:
   /** Checks only requests of forms, which are counted: a monitor on this machine looks at other things. */
   const checkClient = ({ headers, url, socket: { remoteAddress = '' } }: RequestHead): void => {
     const { host, 'x-forwarded-for': forwardedFor, 'user-agent': userAgent } = headers
-    if (host === undefined || isLoopbackUrl(`http://${host}`)) return
+    if (host === undefined || isLoopback(host)) return
     const client = clientAddress(remoteAddress, forwardedFor, isTrustedProxy)
     const factsOf = () => ({ client, forwarded_for: forwardedFor && String(forwardedFor).slice(0, MAX_LOGGED) })
     if (clientNetwork(client, isTrustedProxy) === UNKNOWN_NETWORK) {

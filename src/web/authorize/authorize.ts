@@ -199,7 +199,7 @@ export const createAuthorize = (deps: AuthorizeServices) => {
 /** Answers 303 to the same address with the fields of the form, each as often as it came. */
 export const redirectToGet = ({ form }: RequestContext, path: string): HttpResponse => {
   const query = new URLSearchParams()
-  for (const name of new Set(form.names)) for (const value of form.all(name)) query.append(name, value)
+  for (const name of form.names) for (const value of form.all(name)) query.append(name, value)
   const address = `${path}?${query.toString()}`
   if (address.length <= MAX_ADDRESS_LENGTH) return redirect(address)
   throw new AppError('invalid_request', `The fields are longer than ${MAX_ADDRESS_LENGTH} characters.`)
