@@ -37,7 +37,6 @@ if (canRun('mcp')) {
 }
 const browser = await launchChrome()
 after(() => browser.close())
-const person = newPerson()
 
 /** A program with the lines that it prints. */
 type Program = { child: ChildProcess; next: () => Promise<string> }
@@ -46,7 +45,14 @@ const start = (t: TestContext, name: string, args: string[], env: Record<string,
   const program = name.endsWith('python') ? 'python3' : process.execPath
   const child = spawn(program, args, {
     cwd: requirePrepared(name),
-    env: { PYTHONPATH: PYTHON_PACKAGES, PATH: process.env.PATH, HOME: '/nonexistent', SVC_BASE_URL: url, BROWSER: 'true', ...env },
+    env: {
+      PYTHONPATH: PYTHON_PACKAGES,
+      PATH: process.env.PATH,
+      HOME: '/nonexistent',
+      SVC_BASE_URL: url,
+      BROWSER: 'true',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.after(() => child.kill('SIGKILL'))
@@ -56,18 +62,15 @@ const start = (t: TestContext, name: string, args: string[], env: Record<string,
 
 const addressIn = (line: string): string => /^Open (http\S+)$/.exec(line)?.[1] ?? assert.fail(line)
 
-/** Opens the address as a user who signs up or logs in on the way, and allows what is asked. */
+/** Opens the address in a browser as a user who signs up on the way, and allows what is asked. */
 const allow = async (address: string): Promise<string> => {
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.goto(address)
-  if (!signedUp) await page.locator('a[href^="/auth/signup"]').click()
-  const action = signedUp ? '/auth/login' : '/auth/signup'
-  const form = page.locator(`form[action="${action}"]`).last()
-  const fields = signedUp ? { email: person.email, password: person.password } : { ...person }
-  for (const [name, value] of Object.entries(fields)) await form.locator(`input[name="${name}"]`).fill(value)
+  await page.locator('a[href^="/auth/signup"]').click()
+  const form = page.locator('form[action="/auth/signup"]').last()
+  for (const [name, value] of Object.entries(newPerson())) await form.locator(`input[name="${name}"]`).fill(value)
   await form.locator('button:not([type="button"])').last().click()
-  signedUp = true
   const button = page.locator('button[name="allow"][value="1"]')
   await button.waitFor()
   const asked = await page.locator('main').innerText()
@@ -76,14 +79,19 @@ const allow = async (address: string): Promise<string> => {
   await context.close()
   return asked
 }
-let signedUp = false
 
-/** The same without a browser, for a user who has an account. */
-const allowByForms = async (address: string, reader: Person): Promise<void> => {
+const newAccount = async (): Promise<Person> => {
+  const person = newPerson()
+  await signUp(newAgent({ url }), person)
+  return person
+}
+
+/** The same by forms, as a user who logs in on the way. */
+const allowByForms = async (address: string, person: Person): Promise<void> => {
   const agent = newAgent({ url })
   const { location = '' } = await agent.get(address.slice(url.length))
   const return_to = new URL(location, url).searchParams.get('return_to') ?? assert.fail(location)
-  const page = await agent.get((await logIn(agent, reader, { return_to })).location ?? '')
+  const page = await agent.get((await logIn(agent, person, { return_to })).location ?? '')
   const answer = await clients.allow(agent, page)
   await fetch(String(answer.headers.refresh).replace(/^0;url=/, ''))
 }
@@ -129,13 +137,14 @@ describe('examples of clients', { concurrency: false }, () => {
     )
   })
 
-  test('examples/command-line: a user logs in once through the browser, and out', {
+  test('examples/command-line: a user logs in once, and out', {
     skip: !canRun('command-line'),
   }, async (t) => {
     const kept = path.join(temporaryDirectory(t), 'token')
     const env = { CLIENT_ID: await newClient('whoami', 'http://127.0.0.1/callback'), KEPT: kept }
     const first = start(t, 'command-line', ['whoami.js'], env)
-    await allow(addressIn(await first.next()))
+    const person = await newAccount()
+    await allowByForms(addressIn(await first.next()), person)
     const answer = `${person.username} <${person.email}>`
     assert.equal(await first.next(), answer)
     assert.equal(statSync(kept).mode & 0o777, 0o600)
@@ -153,8 +162,7 @@ describe('examples of clients', { concurrency: false }, () => {
   test('examples/mcp-client-python: a client of the SDK for Python is let in, and refreshes, whichever way it is known', {
     skip: !canRun('mcp') || !canRun('mcp-client-python'),
   }, async (t) => {
-    const reader = newPerson()
-    await signUp(newAgent({ url }), reader)
+    const reader = await newAccount()
     const registered = start(t, 'mcp-client-python', ['client.py', 'Buy milk'])
     await allowByForms(addressIn(await registered.next()), reader)
     assert.deepEqual([await registered.next(), await registered.next()], ['Added.', 'Buy milk'])
