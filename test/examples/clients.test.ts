@@ -7,8 +7,8 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { logIn, newAgent, newPerson, type Person, signUp } from '../support/client/accounts.ts'
-import * as clients from '../support/clients/authorization.ts'
+import { newAgent, newPerson, type Person, signUp } from '../support/client/accounts.ts'
+import { allowAfterLogin, madeClient } from '../support/clients/authorization.ts'
 import { startDocumentHost } from '../support/clients/document-host.ts'
 import { PYTHON_PACKAGES, startCommand } from '../support/examples/examples.ts'
 import { canRun, requirePrepared } from '../support/examples/running-example.ts'
@@ -88,16 +88,12 @@ const newAccount = async (): Promise<Person> => {
 
 /** The same by forms, as a user who logs in on the way. */
 const allowByForms = async (address: string, person: Person): Promise<void> => {
-  const agent = newAgent({ url })
-  const { location = '' } = await agent.get(address.slice(url.length))
-  const return_to = new URL(location, url).searchParams.get('return_to') ?? assert.fail(location)
-  const page = await agent.get((await logIn(agent, person, { return_to })).location ?? '')
-  const answer = await clients.allow(agent, page)
+  const answer = await allowAfterLogin(newAgent({ url }), new URL(address), person)
   await fetch(String(answer.headers.refresh).replace(/^0;url=/, ''))
 }
 
 const newClient = async (name: string, redirect: string): Promise<string> =>
-  (await clients.madeClient(svc, { name, redirectUri: redirect, options: ['--type', 'native'] })).id
+  (await madeClient(svc, { name, redirectUri: redirect, options: ['--type', 'native'] })).id
 
 /** Has the example list the notes, and again when the access token has run out. */
 const REFRESHING = `
