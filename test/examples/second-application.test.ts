@@ -1,6 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { logOut, signedUp } from '../support/client/accounts.ts'
 import { createUserAgent, type UserAgent } from '../support/client/user-agent.ts'
 import { allow, answerToClient, madeClient } from '../support/clients/authorization.ts'
@@ -56,10 +56,13 @@ const enter = async (url: string) => {
   return { user, app }
 }
 
-for (const { name } of SECOND_APPLICATIONS.filter(({ name }) => canRun(name))) {
-  const url = await startApplication(name)
+for (const { name } of SECOND_APPLICATIONS) {
+  describe(`examples/${name}`, { skip: !canRun(name) }, () => {
+    let url = ''
+    before(async () => {
+      url = await startApplication(name)
+    })
 
-  describe(`examples/${name}`, () => {
     test('a logout there ends the session at svc, which the first application asks for', async () => {
       const { user, app } = await enter(url)
       assert.ok(await isLoggedInAtSvc(user))
