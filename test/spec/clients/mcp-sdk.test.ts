@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client'
+import { auth, type OAuthClientProvider, type OAuthDiscoveryState } from '@modelcontextprotocol/client'
 import { afterwards } from '../../support/cleanup.ts'
 import { newAgent, signedUp } from '../../support/client/accounts.ts'
 import { allowAfterLogin, answerToClient, CLIENT_SETTINGS, madeClient } from '../../support/clients/authorization.ts'
@@ -42,10 +42,17 @@ type Kept = {
   tokens?: Awaited<ReturnType<OAuthClientProvider['tokens']>>
   verifier?: string
   address?: URL
+  discovered?: OAuthDiscoveryState
 }
 
 /** A program that keeps what the SDK hands it. */
-const createProgram = ({ client, documentUrl }: { client?: { client_id: string }; documentUrl?: string }) => {
+const createProgram = ({
+  client,
+  documentUrl,
+}: {
+  client?: { client_id: string; issuer: string }
+  documentUrl?: string
+}) => {
   const kept: Kept = { client }
   const provider: OAuthClientProvider = {
     redirectUrl: REDIRECT,
@@ -65,6 +72,10 @@ const createProgram = ({ client, documentUrl }: { client?: { client_id: string }
     saveCodeVerifier: (verifier) => {
       kept.verifier = verifier
     },
+    saveDiscoveryState: (state) => {
+      kept.discovered = state
+    },
+    discoveryState: () => kept.discovered,
     codeVerifier: () => kept.verifier ?? assert.fail('no verifier'),
   }
   return { kept, provider }
@@ -76,7 +87,7 @@ const { person } = await signedUp(service)
 const WAYS: Record<string, () => Promise<{ program: ReturnType<typeof createProgram>; id: RegExp }>> = {
   'with a client made by command': async () => {
     const client = await madeClient(service, { redirectUri: LOOPBACK_URI, options: ['--type', 'native'] })
-    return { program: createProgram({ client: { client_id: client.id } }), id: new RegExp(`^${client.id}$`) }
+    return { program: createProgram({ client: { client_id: client.id, issuer } }), id: new RegExp(`^${client.id}$`) }
   },
   'with a metadata document': async () => {
     const documentUrl = documents.publish('agent')
