@@ -17,10 +17,18 @@ const folders = readdirSync(EXAMPLES_FOLDER, { withFileTypes: true })
   .toSorted()
 
 /** Their files are longer, since the language puts imports and the handling of errors on lines of their own. */
-const COUNTED_BY_OWN_LINES = ['go']
+const COUNTED_BY_OWN_LINES = ['go', 'second-application-go']
 
-/** Next.js wants a file for each page, and for each part that runs in the browser; mcp has a client, too. */
-const LIMITS: Record<string, number> = { nextjs: 130, mcp: 130 }
+/**
+ * Next.js wants a file for each page, and for each part that runs in the browser; mcp has a client, too; the second
+ * applications log users in and out themselves.
+ */
+const LIMITS: Record<string, number> = {
+  nextjs: 130,
+  mcp: 130,
+  'second-application-flask': 110,
+  'second-application-go': 110,
+}
 const LIMIT = 100
 
 /** The lines of Go that are written for this application: not blank, no comment, no import. */

@@ -50,6 +50,7 @@ const NOT_RUN: [document: string, beginnings: string[], reason: string][] = [
     ['npm run dev', 'npx node --inspect', 'npx node inspect', "NODE_OPTIONS: '--inspect", 'npx node --cpu-prof'],
     INTERACTIVE,
   ],
+  ['docs/clients.md', ['import { exchangeCodeAsync'], 'it runs on phones; the same calls were run by hand, on Node'],
   ['docs/debugging.md', ['sqlite3 ', 'npx node --input-type=module'], 'it reads the database of an installation'],
   ['docs/deploy.md', [''], MACHINE],
   ['docs/frameworks.md', ['// vite.config.js'], 'Vite is not installed; it was run by hand, with Vite 8.3.8'],

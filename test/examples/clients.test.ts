@@ -1,4 +1,4 @@
-// Runs on SQLite.
+// Runs on SQLite, alone.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,9 +7,10 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { newPerson } from '../support/client/accounts.ts'
-import { madeClient } from '../support/clients/authorization.ts'
-import { startCommand } from '../support/examples/examples.ts'
+import { newAgent, newPerson, type Person, signUp } from '../support/client/accounts.ts'
+import { allowAfterLogin, madeClient } from '../support/clients/authorization.ts'
+import { startDocumentHost } from '../support/clients/document-host.ts'
+import { PYTHON_PACKAGES, startCommand } from '../support/examples/examples.ts'
 import { canRun, requirePrepared } from '../support/examples/running-example.ts'
 import { startGateway, startProgram } from '../support/gateway/gateway.ts'
 import { freePort } from '../support/network/free-port.ts'
@@ -22,22 +23,36 @@ const svc = await startService({
   env: {
     SVC_BASE_URL: url,
     SVC_CLIENTS: 'on',
+    SVC_CLIENT_HOSTS: 'localhost',
+    SVC_CLIENT_REGISTRATION: 'on',
     SVC_CLIENT_RESOURCES: `${url}/mcp`,
     SVC_CLIENT_SCOPES: 'notes:read=Read your notes,notes:write=Write notes',
   },
 })
 await startGateway('nginx', { svc: svc.port, app, gateway })
+if (canRun('mcp')) {
+  const command = startCommand('mcp', app).filter((word) => !word.startsWith('SVC_'))
+  const env = { SVC_BASE_URL: url, SVC_URL: svc.url, PORT: String(app) }
+  await startProgram(command, { port: app, cwd: requirePrepared('mcp'), env })
+}
 const browser = await launchChrome()
 after(() => browser.close())
-const person = newPerson()
 
 /** A program with the lines that it prints. */
 type Program = { child: ChildProcess; next: () => Promise<string> }
 
-const start = (t: TestContext, name: string, file: string, args: string[], env: Record<string, string>): Program => {
-  const child = spawn(process.execPath, [file, ...args], {
+const start = (t: TestContext, name: string, args: string[], env: Record<string, string> = {}): Program => {
+  const program = name.endsWith('python') ? 'python3' : process.execPath
+  const child = spawn(program, args, {
     cwd: requirePrepared(name),
-    env: { PATH: process.env.PATH, HOME: '/nonexistent', SVC_BASE_URL: url, BROWSER: 'true', ...env },
+    env: {
+      PYTHONPATH: PYTHON_PACKAGES,
+      PATH: process.env.PATH,
+      HOME: '/nonexistent',
+      SVC_BASE_URL: url,
+      BROWSER: 'true',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.after(() => child.kill('SIGKILL'))
@@ -47,18 +62,15 @@ const start = (t: TestContext, name: string, file: string, args: string[], env: 
 
 const addressIn = (line: string): string => /^Open (http\S+)$/.exec(line)?.[1] ?? assert.fail(line)
 
-/** Opens the address as a user who signs up or logs in on the way, and allows what is asked. */
+/** Opens the address in a browser as a user who signs up on the way, and allows what is asked. */
 const allow = async (address: string): Promise<string> => {
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.goto(address)
-  if (!signedUp) await page.locator('a[href^="/auth/signup"]').click()
-  const action = signedUp ? '/auth/login' : '/auth/signup'
-  const form = page.locator(`form[action="${action}"]`).last()
-  const fields = signedUp ? { email: person.email, password: person.password } : { ...person }
-  for (const [name, value] of Object.entries(fields)) await form.locator(`input[name="${name}"]`).fill(value)
+  await page.locator('a[href^="/auth/signup"]').click()
+  const form = page.locator('form[action="/auth/signup"]').last()
+  for (const [name, value] of Object.entries(newPerson())) await form.locator(`input[name="${name}"]`).fill(value)
   await form.locator('button:not([type="button"])').last().click()
-  signedUp = true
   const button = page.locator('button[name="allow"][value="1"]')
   await button.waitFor()
   const asked = await page.locator('main').innerText()
@@ -67,23 +79,47 @@ const allow = async (address: string): Promise<string> => {
   await context.close()
   return asked
 }
-let signedUp = false
+
+const newAccount = async (): Promise<Person> => {
+  const person = newPerson()
+  await signUp(newAgent({ url }), person)
+  return person
+}
+
+/** The same by forms, as a user who logs in on the way. */
+const allowByForms = async (address: string, person: Person): Promise<void> => {
+  const answer = await allowAfterLogin(newAgent({ url }), new URL(address), person)
+  await fetch(String(answer.headers.refresh).replace(/^0;url=/, ''))
+}
 
 const newClient = async (name: string, redirect: string): Promise<string> =>
   (await madeClient(svc, { name, redirectUri: redirect, options: ['--type', 'native'] })).id
+
+/** Has the example list the notes, and again when the access token has run out. */
+const REFRESHING = `
+import asyncio, sys, client
+
+async def use(client_id):
+    auth = await client.create_auth(client_id)
+    await client.use_notes(auth)
+    first = auth.context.current_tokens.refresh_token
+    auth.context.token_expiry_time = 1
+    await client.use_notes(auth)
+    print("refreshed" if auth.context.current_tokens.refresh_token != first else "the same", flush=True)
+
+async def main():
+    for client_id in sys.argv[1:]:
+        await use(client_id)
+
+asyncio.run(main())
+`
 
 describe('examples of clients', { concurrency: false }, () => {
   test('examples/mcp: a client of the MCP SDK logs in, and calls the tools that the user has allowed', {
     skip: !canRun('mcp'),
   }, async (t) => {
-    const cwd = requirePrepared('mcp')
-    const env = { SVC_BASE_URL: url, SVC_URL: svc.url, PORT: String(app) }
-    await startProgram(
-      startCommand('mcp', app).filter((word) => !word.startsWith('SVC_')),
-      { port: app, cwd, env, t },
-    )
     const id = await newClient('Terminal', 'http://127.0.0.1/callback')
-    const { child, next } = start(t, 'mcp', 'client.js', ['Buy bread'], { CLIENT_ID: id })
+    const { child, next } = start(t, 'mcp', ['client.js', 'Buy bread'], { CLIENT_ID: id })
     const address = addressIn(await next())
     assert.equal(new URL(address).searchParams.get('resource'), `${url}/mcp`)
     assert.match(await allow(address), /Write notes/)
@@ -97,24 +133,44 @@ describe('examples of clients', { concurrency: false }, () => {
     )
   })
 
-  test('examples/command-line: a user logs in once through the browser, and out', {
+  test('examples/command-line: a user logs in once, and out', {
     skip: !canRun('command-line'),
   }, async (t) => {
     const kept = path.join(temporaryDirectory(t), 'token')
     const env = { CLIENT_ID: await newClient('whoami', 'http://127.0.0.1/callback'), KEPT: kept }
-    const first = start(t, 'command-line', 'whoami.js', [], env)
-    await allow(addressIn(await first.next()))
+    const first = start(t, 'command-line', ['whoami.js'], env)
+    const person = await newAccount()
+    await allowByForms(addressIn(await first.next()), person)
     const answer = `${person.username} <${person.email}>`
     assert.equal(await first.next(), answer)
     assert.equal(statSync(kept).mode & 0o777, 0o600)
     for (let times = 0; times < 2; times++) {
-      const again = start(t, 'command-line', 'whoami.js', [], env)
+      const again = start(t, 'command-line', ['whoami.js'], env)
       assert.equal(await again.next(), answer, 'by the token that was kept')
     }
-    const leaving = start(t, 'command-line', 'whoami.js', ['logout'], env)
+    const leaving = start(t, 'command-line', ['whoami.js', 'logout'], env)
     assert.deepEqual(await once(leaving.child, 'close'), [0, null])
     assert.equal(existsSync(kept), false)
-    const stranger = start(t, 'command-line', 'whoami.js', [], env)
+    const stranger = start(t, 'command-line', ['whoami.js'], env)
     addressIn(await stranger.next())
+  })
+
+  test('examples/mcp-client-python: a client of the SDK for Python is let in, and refreshes, whichever way it is known', {
+    skip: !canRun('mcp') || !canRun('mcp-client-python'),
+  }, async (t) => {
+    const reader = await newAccount()
+    const registered = start(t, 'mcp-client-python', ['client.py', 'Buy milk'])
+    await allowByForms(addressIn(await registered.next()), reader)
+    assert.deepEqual([await registered.next(), await registered.next()], ['Added.', 'Buy milk'])
+    const made = await newClient('Python', 'http://127.0.0.1/callback')
+    const document = (await startDocumentHost()).publish('python')
+    const { child, next } = start(t, 'mcp-client-python', ['-c', REFRESHING, made, document])
+    for (const id of [made, document]) {
+      const address = addressIn(await next())
+      assert.equal(new URL(address).searchParams.get('client_id'), id)
+      await allowByForms(address, reader)
+      assert.deepEqual([await next(), await next(), await next()], ['Buy milk', 'Buy milk', 'refreshed'])
+    }
+    assert.deepEqual(await once(child, 'close'), [0, null])
   })
 })

@@ -1,19 +1,20 @@
-// Runs on SQLite.
+// Runs on SQLite, alone.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client'
+import { auth, type OAuthClientProvider, type OAuthDiscoveryState } from '@modelcontextprotocol/client'
 import { afterwards } from '../../support/cleanup.ts'
-import { signedUp } from '../../support/client/accounts.ts'
-import { allow, answerToClient, CLIENT_SETTINGS, madeClient } from '../../support/clients/authorization.ts'
+import { newAgent, signedUp } from '../../support/client/accounts.ts'
+import { allowAfterLogin, answerToClient, CLIENT_SETTINGS, madeClient } from '../../support/clients/authorization.ts'
+import { LOOPBACK_URI, startDocumentHost } from '../../support/clients/document-host.ts'
 import { assertLive, userInfo } from '../../support/clients/tokens.ts'
 import { startService } from '../../support/service/service.ts'
 
 // See the user agent.
 const http = process.getBuiltinModule('node:http')
 
-const REDIRECT = 'http://127.0.0.1/callback'
+const REDIRECT = 'http://127.0.0.1:49152/callback'
 
 /** The MCP endpoint says which server its tokens come from (RFC 9728). */
 let issuer = ''
@@ -26,18 +27,41 @@ endpoint.listen(0, '127.0.0.1')
 await once(endpoint, 'listening')
 afterwards(undefined, () => endpoint.close())
 const resource = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/mcp`
-const service = await startService({ env: { ...CLIENT_SETTINGS, SVC_CLIENT_RESOURCES: resource } })
+const env = {
+  ...CLIENT_SETTINGS,
+  SVC_CLIENT_RESOURCES: resource,
+  SVC_CLIENT_HOSTS: 'localhost',
+  SVC_CLIENT_REGISTRATION: 'on',
+}
+const service = await startService({ env })
+const documents = await startDocumentHost()
 issuer = `${service.url}/auth`
 
-type Stored = Awaited<ReturnType<OAuthClientProvider['tokens']>>
+type Kept = {
+  client?: Awaited<ReturnType<OAuthClientProvider['clientInformation']>>
+  tokens?: Awaited<ReturnType<OAuthClientProvider['tokens']>>
+  verifier?: string
+  address?: URL
+  discovered?: OAuthDiscoveryState
+}
 
 /** A program that keeps what the SDK hands it. */
-const createProgram = (clientId: string) => {
-  const kept: { tokens?: Stored; verifier?: string; address?: URL } = {}
+const createProgram = ({
+  client,
+  documentUrl,
+}: {
+  client?: { client_id: string; issuer: string }
+  documentUrl?: string
+}) => {
+  const kept: Kept = { client }
   const provider: OAuthClientProvider = {
-    redirectUrl: 'http://127.0.0.1:49152/callback',
-    clientMetadata: { client_name: 'Agent', redirect_uris: ['http://127.0.0.1:49152/callback'] },
-    clientInformation: () => ({ client_id: clientId }),
+    redirectUrl: REDIRECT,
+    ...(documentUrl === undefined ? {} : { clientMetadataUrl: documentUrl }),
+    clientMetadata: { client_name: 'Agent', redirect_uris: [REDIRECT] },
+    clientInformation: () => kept.client,
+    saveClientInformation: (information) => {
+      kept.client = information
+    },
     tokens: () => kept.tokens,
     saveTokens: (tokens) => {
       kept.tokens = tokens
@@ -48,27 +72,47 @@ const createProgram = (clientId: string) => {
     saveCodeVerifier: (verifier) => {
       kept.verifier = verifier
     },
+    saveDiscoveryState: (state) => {
+      kept.discovered = state
+    },
+    discoveryState: () => kept.discovered,
     codeVerifier: () => kept.verifier ?? assert.fail('no verifier'),
   }
   return { kept, provider }
 }
 
-test('the MCP SDK finds svc, gets tokens through its pages, and refreshes them', async () => {
-  const client = await madeClient(service, { name: 'Agent', redirectUri: REDIRECT, options: ['--type', 'native'] })
-  const { kept, provider } = createProgram(client.id)
-  assert.equal(await auth(provider, { serverUrl: resource, scope: 'openid notes:read' }), 'REDIRECT')
-  const { agent } = await signedUp(service)
-  const address = kept.address ?? assert.fail('no address')
-  assert.equal(address.searchParams.get('resource'), resource)
-  const answer = await allow(agent, await agent.get(address.pathname + address.search))
-  const parameters = answerToClient(answer, 'http://127.0.0.1:49152/callback')
-  const authorizationCode = parameters.get('code') ?? assert.fail('no code')
-  const iss = parameters.get('iss') ?? assert.fail('no iss')
-  assert.equal(await auth(provider, { serverUrl: resource, authorizationCode, iss }), 'AUTHORIZED')
-  const first = kept.tokens ?? assert.fail('no tokens')
-  assert.equal((await userInfo(service, first.access_token)).status, 200)
-  assert.equal(await auth(provider, { serverUrl: resource }), 'AUTHORIZED')
-  const next = kept.tokens ?? assert.fail('no tokens')
-  assert.notEqual(next.refresh_token, first.refresh_token)
-  await assertLive(service, { access: next.access_token, refresh: next.refresh_token ?? '', scope: next.scope ?? '' })
-})
+const { person } = await signedUp(service)
+
+/** How svc knows the program, and the id that it has then. */
+const WAYS: Record<string, () => Promise<{ program: ReturnType<typeof createProgram>; id: RegExp }>> = {
+  'with a client made by command': async () => {
+    const client = await madeClient(service, { redirectUri: LOOPBACK_URI, options: ['--type', 'native'] })
+    return { program: createProgram({ client: { client_id: client.id, issuer } }), id: new RegExp(`^${client.id}$`) }
+  },
+  'with a metadata document': async () => {
+    const documentUrl = documents.publish('agent')
+    return { program: createProgram({ documentUrl }), id: new RegExp(`^${documentUrl}$`) }
+  },
+  'by registration': async () => ({ program: createProgram({}), id: /^[\w-]{20,}$/ }),
+}
+
+for (const [way, prepare] of Object.entries(WAYS)) {
+  test(`the MCP SDK finds svc, gets tokens through its pages ${way}, and refreshes them`, async () => {
+    const { program, id } = await prepare()
+    const { kept, provider } = program
+    assert.equal(await auth(provider, { serverUrl: resource, scope: 'openid notes:read' }), 'REDIRECT')
+    const address = kept.address ?? assert.fail('no address')
+    assert.equal(address.searchParams.get('resource'), resource)
+    assert.match(address.searchParams.get('client_id') ?? '', id)
+    const parameters = answerToClient(await allowAfterLogin(newAgent(service), address, person), REDIRECT)
+    const authorizationCode = parameters.get('code') ?? assert.fail('no code')
+    const iss = parameters.get('iss') ?? assert.fail('no iss')
+    assert.equal(await auth(provider, { serverUrl: resource, authorizationCode, iss }), 'AUTHORIZED')
+    const first = kept.tokens ?? assert.fail('no tokens')
+    assert.equal((await userInfo(service, first.access_token)).status, 200)
+    assert.equal(await auth(provider, { serverUrl: resource }), 'AUTHORIZED')
+    const next = kept.tokens ?? assert.fail('no tokens')
+    assert.notEqual(next.refresh_token, first.refresh_token)
+    await assertLive(service, { access: next.access_token, refresh: next.refresh_token ?? '', scope: next.scope ?? '' })
+  })
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
+import { logIn, type Person } from '../client/accounts.ts'
 import type { Answer, UserAgent } from '../client/user-agent.ts'
 import type { Service } from '../service/service.ts'
 
@@ -72,6 +73,14 @@ export const consentForm = (answer: Answer): { request: string } => {
 
 export const allow = (agent: UserAgent, page: Answer): Promise<Answer> =>
   agent.post('/auth/oauth2/consent', { ...consentForm(page), allow: '1' })
+
+/** Opens a client's request in a browser that is not logged in, logs in on the way, and allows it. */
+export const allowAfterLogin = async (agent: UserAgent, request: URL, person: Person): Promise<Answer> => {
+  const { location = '' } = await agent.get(request.pathname + request.search)
+  const returnTo = new URL(location, agent.url).searchParams.get('return_to') ?? assert.fail(location)
+  const loggedIn = await logIn(agent, person, { return_to: returnTo })
+  return allow(agent, await agent.get(loggedIn.location ?? assert.fail(loggedIn.text)))
+}
 
 /** Asks, allows, and resolves to the code. */
 export const codeFor = async (agent: UserAgent, clientId: string, changes: Parameters = {}): Promise<string> => {

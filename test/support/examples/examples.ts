@@ -32,10 +32,18 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'go', runtime: 'go' },
 ]
 
+/** The same application with two libraries. */
+export const SECOND_APPLICATIONS: readonly Example[] = [
+  { name: 'second-application-flask', runtime: 'python' },
+  { name: 'second-application-go', runtime: 'go' },
+]
+
 /** The examples about clients of svc. */
 export const CLIENT_EXAMPLES: readonly Example[] = [
   { name: 'mcp', runtime: 'node' },
   { name: 'command-line', runtime: 'node' },
+  { name: 'mcp-client-python', runtime: 'python' },
+  ...SECOND_APPLICATIONS,
 ]
 
 /** The recipes of docs/verify-locally.md that tests run. */
@@ -47,9 +55,9 @@ export const VERIFIERS: readonly Example[] = [
 /** The command that starts an example on a port in its prepared folder: the one of its README. */
 export const startCommand = (name: string, port: number): string[] => {
   const readme = readFileSync(path.join(EXAMPLES_FOLDER, name, 'README.md'), 'utf8')
-  const line = /^env \$\(cat \.\.\/development\.env\) (?:\w+=\S+ )*(.+)$/m.exec(readme)?.[1]
+  const line = /^env (?:\$\(cat \.\.\/development\.env\) )?(?:\w+=\S+ )*(.+)$/m.exec(readme)?.[1]
   if (line === undefined) throw new Error(`examples/${name}/README.md does not start the application`)
-  const command = line.replace(/\b3000\b/, String(port)).replace('npx next', `node ${NEXT}`)
+  const command = line.replace(/\b[34]000\b/, String(port)).replace('npx next', `node ${NEXT}`)
   const [program = '', ...args] = command.split(' ')
   return [PROGRAMS[program] ?? program, ...args]
 }
