@@ -89,7 +89,7 @@ export const createClients = (deps: ClientsDeps): Clients => {
     requests: createTokenRequests({ ...shared, trade, refresh: createGrantRefresh(shared) }),
     disconnect: (userId, clientId, caller) =>
       db.inTransaction(async (transaction) => {
-        // Whoever issues a code holds both rows: a request that was allowed a moment ago waits, and is asked again.
+        // What issues a code holds both rows: a request that was allowed a moment ago waits, and its user is asked.
         if (userId !== undefined) await lockUserOfSession(transaction, userId)
         else if (clientId !== undefined) await lockClient(transaction, clientId)
         const of = { userId, clientId }

@@ -319,15 +319,15 @@ test('a disabled client leads nowhere', async () => {
   assertErrorPage(await agent.get(authorizePath(gone.id)), 400)
 })
 
+/** The browser goes to a page that leads back to the request; resolves to the path of that. */
+const onItsWay = async (browser: typeof agent, path: string): Promise<string> => {
+  const { location = '' } = await browser.get(path)
+  return new URL(location, service.url).searchParams.get('return_to') ?? assert.fail(location)
+}
+
 describe('what is switched off is not reached by a request on its way', () => {
   const AGENT = 'https://agent.example/callback'
   const open = { SVC_CLIENT_HOSTS: 'agent.example', SVC_CLIENT_REGISTRATION: 'on' }
-
-  /** The browser goes to a page that leads back to the request; resolves to the path of that. */
-  const onItsWay = async (browser: typeof agent, path: string): Promise<string> => {
-    const { location = '' } = await browser.get(path)
-    return new URL(location, service.url).searchParams.get('return_to') ?? assert.fail(location)
-  }
 
   test('nor by the restart of a service: a host, registration, or all of it', async (t) => {
     const restarted = await startService({ env: { ...CLIENT_SETTINGS, ...open }, t })

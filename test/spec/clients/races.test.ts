@@ -34,7 +34,7 @@ import { openDatabase } from '../../support/database/database.ts'
 import { at, eachRound, inTurn, openOperator, startReplicas } from '../../support/service/replicas.ts'
 
 const replicas = await startReplicas({ env: { ...CLIENT_SETTINGS, SVC_BASE_URL: 'http://localhost' } })
-const [one, other] = replicas
+const [one] = replicas
 const database = await openDatabase(one)
 const core = await openOperator(one)
 const { registry } = await core.loadClients()
@@ -112,7 +112,7 @@ interface Given {
   client: Made
 }
 
-/** What ends the grants of a user or a client, and with which scopes the code was given that is traded meanwhile. */
+/** What ends the grants of a user or a client, and the scopes of the code that is traded at that moment. */
 const ends: [what: string, scope: string | undefined, end: (given: Given) => Promise<unknown>][] = [
   ['Disconnect', undefined, ({ agent, client }) => agent.post('/auth/account/applications', { client_id: client.id })],
   ['a client that is disabled', undefined, ({ client }) => registry.change(client.id, { disabled: true })],

@@ -255,7 +255,15 @@ describe('what each event ends of an account with everything', () => {
   test('an account that is deleted takes everything along', async () => {
     const account = await newAccount()
     await runCommandOf(service, ['users', 'delete', account.id, '--yes'])
-    const tables = ['passkeys', 'one_time_codes', 'recovery_codes', 'identities', 'known_browsers', 'sessions', 'grants']
+    const tables = [
+      'passkeys',
+      'one_time_codes',
+      'recovery_codes',
+      'identities',
+      'known_browsers',
+      'sessions',
+      'grants',
+    ]
     for (const table of tables)
       assert.deepEqual(await database.rows(`SELECT user_id FROM ${table} WHERE user_id = ?`, account.id), [])
   })
