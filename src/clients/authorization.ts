@@ -20,7 +20,7 @@ import {
 import { isClientEnabled, updateClientUse } from './client-store.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { issueCode } from './codes.ts'
-import { remember } from './consent-store.ts'
+import { isRemembered, remember } from './consent-store.ts'
 import { isRedirectUriOf } from './redirect-uri.ts'
 import type { Registry } from './registry.ts'
 import type { ClientTokens } from './tokens.ts'
@@ -82,8 +82,8 @@ export interface Authorization {
   openConsent(sealed: string | undefined, browserSecret: string | undefined): OpenedToken<ShownConsent> | undefined
   /**
    * Issues a code, in the transaction that holds the session, uses the consent up, and remembers it. It resolves to
-   * undefined if the consent was used before, or the client was disabled; it throws `unauthorized` if the session has
-   * ended.
+   * undefined if the consent was used before or is remembered no longer, or the client was disabled; it throws
+   * `unauthorized` if the session has ended.
    */
   issue(asked: Asked, consent?: ShownConsent): Promise<string | undefined>
 }
@@ -173,10 +173,9 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
         // The update comes first: two transactions that shared the row would wait for each other.
         await updateClientUse(transaction, client.id, nowMs)
         if (!(await isClientEnabled(transaction, client.id))) return undefined
-        if (consent && isMemorable(good)) {
-          const allowed = { userId, clientId: client.id, resource, scopes }
-          await remember(transaction, allowed, nowMs)
-        }
+        const allowed = { userId, clientId: client.id, resource, scopes }
+        if (consent && isMemorable(good)) await remember(transaction, allowed, nowMs)
+        else if (isMemorable(good) && !(await isRemembered(transaction, allowed))) return undefined
         const { authenticatedAtMs, amr } = session
         const about = { clientId: client.id, userId, sessionId, redirectUri, challenge, scopes, resource, nonce }
         return issueCode(transaction, { ...about, authenticatedAtMs, amr }, nowMs)

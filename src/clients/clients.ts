@@ -8,10 +8,12 @@ import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import { lockUserOfSession } from '../sessions/user-sessions-store.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
 import { type Database, inBatches } from '../storage/database.ts'
 import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
 import { type Authorization, createAuthorization } from './authorization.ts'
+import { lockClient } from './client-store.ts'
 import { deleteCodesBefore } from './code-store.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { createCodeTrade } from './codes.ts'
@@ -87,6 +89,9 @@ export const createClients = (deps: ClientsDeps): Clients => {
     requests: createTokenRequests({ ...shared, trade, refresh: createGrantRefresh(shared) }),
     disconnect: (userId, clientId, caller) =>
       db.inTransaction(async (transaction) => {
+        // What issues a code holds both rows: a request that was allowed a moment ago waits, and its user is asked.
+        if (userId !== undefined) await lockUserOfSession(transaction, userId)
+        else if (clientId !== undefined) await lockClient(transaction, clientId)
         const of = { userId, clientId }
         const ended = await clientGrants.endGrants(transaction, of, reasonOf(caller), caller)
         await forgetConsents(transaction, of)

@@ -92,14 +92,15 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     returnTo: pathOf(context, held),
   })
 
+  /** What has allowed it may have ended since: then the request is looked at again. */
   const issue = async (
-    { requestId }: RequestContext,
+    context: RequestContext,
     good: GoodRequest,
     session: AuthenticatedSession,
-    { came }: Step,
+    step: Step,
   ): Promise<HttpResponse> => {
     const code = await authorization.issue({ good, session })
-    return code === undefined ? problemPage('client_unknown', requestId) : answerClient(good, { code }, came)
+    return code === undefined ? goOn(context, step) : answerClient(good, { code }, step.came)
   }
 
   const follow = async (context: RequestContext, good: GoodRequest, step: Step): Promise<HttpResponse> => {
@@ -144,6 +145,18 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     return answerClient(looked.recipient, { error, error_description: description }, step.came)
   }
 
+  const goOn = async (context: RequestContext, step: Step): Promise<HttpResponse> => {
+    const looked = await authorization.look(step.held, step.session?.userId)
+    const refused = refuse(context, looked, step)
+    if (refused || !('good' in looked)) return refused ?? problemPage('client_unknown', context.requestId)
+    const { good } = looked
+    const run = () => follow(context, good, step)
+    const { session } = step
+    return orUnavailable(good, step, () =>
+      session ? limits.attempt([['authorizationOfUser', { userId: session.userId }]], run) : run(),
+    )
+  }
+
   return {
     authorization,
     answerClient,
@@ -154,17 +167,7 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     pathOf,
     refuse,
 
-    async goOn(context: RequestContext, step: Step): Promise<HttpResponse> {
-      const looked = await authorization.look(step.held, step.session?.userId)
-      const refused = refuse(context, looked, step)
-      if (refused || !('good' in looked)) return refused ?? problemPage('client_unknown', context.requestId)
-      const { good } = looked
-      const run = () => follow(context, good, step)
-      const { session } = step
-      return orUnavailable(good, step, () =>
-        session ? limits.attempt([['authorizationOfUser', { userId: session.userId }]], run) : run(),
-      )
-    },
+    goOn,
   }
 }
 

@@ -318,3 +318,64 @@ test('a disabled client leads nowhere', async () => {
   assert.equal(code, 0, stderr)
   assertErrorPage(await agent.get(authorizePath(gone.id)), 400)
 })
+
+/** The browser goes to a page that leads back to the request; resolves to the path of that. */
+const onItsWay = async (browser: typeof agent, path: string): Promise<string> => {
+  const { location = '' } = await browser.get(path)
+  return new URL(location, service.url).searchParams.get('return_to') ?? assert.fail(location)
+}
+
+describe('what is switched off is not reached by a request on its way', () => {
+  const AGENT = 'https://agent.example/callback'
+  const open = { SVC_CLIENT_HOSTS: 'agent.example', SVC_CLIENT_REGISTRATION: 'on' }
+
+  test('nor by the restart of a service: a host, registration, or all of it', async (t) => {
+    const restarted = await startService({ env: { ...CLIENT_SETTINGS, ...open }, t })
+    const register = async () =>
+      fetch(`${restarted.url}/auth/oauth2/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: [AGENT, 'http://127.0.0.1/callback'] }),
+      })
+    const { client_id } = (await (await register()).json()) as { client_id: string }
+    const { agent: browser } = await signedUp(restarted)
+    const pathTo = (redirect_uri: string) => onItsWay(browser, authorizePath(client_id, { redirect_uri }))
+    const [atHost, atLoopback] = [await pathTo(AGENT), await pathTo('http://127.0.0.1/callback')]
+    assert.equal((await browser.get(atHost)).status, 303)
+
+    await restarted.restart({ env: { SVC_CLIENT_HOSTS: '', SVC_CLIENT_REGISTRATION: 'off' } })
+    assertErrorPage(await browser.get(atHost), 400)
+    assert.equal((await browser.get(atLoopback)).status, 303, 'the client keeps what is allowed')
+    assert.equal((await register()).status, 404)
+
+    await restarted.restart({ env: { SVC_CLIENTS: 'off' } })
+    assert.equal((await browser.get(atLoopback)).status, 404)
+    await restarted.restart({ env: { SVC_CLIENTS: 'on' } })
+    assertErrorPage(await browser.get(atHost), 400)
+    assert.equal((await register()).status, 404)
+  })
+
+  const changes: [what: string, change: string[], answer: string][] = [
+    ['a redirect URI', ['change', '--redirect-uri', 'https://app.example.net/other'], 'page'],
+    ['a scope', ['change', '--scope', 'openid'], 'invalid_scope'],
+    ['a resource', ['change', '--resource', 'https://files.example.com'], 'invalid_target'],
+    ['a login without second factor', ['change', '--require-mfa'], 'proof'],
+    ['the client', ['disable'], 'page'],
+  ]
+  for (const [what, [command = '', ...options], expected] of changes) {
+    test(`nor by its form of consent: ${what}`, async () => {
+      const { agent: browser } = await signedUp(service)
+      const changing = await madeClient(service, { name: 'Changing' })
+      const asked = { scope: 'notes:read', resource: 'https://notes.example.com/mcp' }
+      const form = await browser.get(authorizePath(changing.id, asked))
+      const path = await onItsWay(browser, authorizePath(changing.id, { ...asked, prompt: 'login' }))
+      assert.equal((await service.cli(['clients', command, changing.id, ...options])).code, 0)
+      const allowed = await allow(browser, form)
+      const again = await browser.get(path)
+      if (expected === 'page') for (const answer of [allowed, again]) assertErrorPage(answer, 400)
+      else if (expected === 'proof')
+        for (const answer of [allowed, again]) assert.match(answer.location ?? '', /^\/auth\/(account\/confirm|oauth2)/)
+      else for (const answer of [allowed, again]) assert.equal(answerToClient(answer).get('error'), expected)
+    })
+  }
+})

@@ -1,13 +1,16 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, test } from 'node:test'
-import { promisify } from 'node:util'
 import { signedUp } from '../../support/client/accounts.ts'
 import { answerToClient, authorizePath, CLIENT_SETTINGS, madeClient } from '../../support/clients/authorization.ts'
 import { assertOAuthError, basic, get, newlyGranted, send, VERIFIER } from '../../support/clients/tokens.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
+import { startServiceProcess } from '../../support/service/service-process.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { eventually } from '../../support/wait.ts'
 
 const service = await startService({ env: CLIENT_SETTINGS })
 const issuer = `${service.url}/auth`
@@ -57,20 +60,26 @@ describe('discovery', () => {
     assert.ok(!('client_id_metadata_document_supported' in (await get(schemes, ADDRESSES[0] ?? '')).body))
   })
 
-  test('switched off, nothing of it is loaded but what ends grants', async () => {
+  test('switched off, a service that serves loads nothing of it but what ends grants', async (t) => {
+    const list = path.join(temporaryDirectory(t), 'loaded')
     const program = `
+      import { appendFileSync } from 'node:fs'
       import { registerHooks } from 'node:module'
       registerHooks({ load: (url, context, next) => {
-        const [, name] = /\\/src\\/((?:clients|api\\/oauth2)\\/.*)$/.exec(url) ?? []
-        if (name) console.log(name)
+        appendFileSync(${JSON.stringify(list)}, url + '\\n')
         return next(url, context)
-      } })
-      await import(${JSON.stringify(new URL('../../../src/service.ts', import.meta.url).href)})
-      await import(${JSON.stringify(new URL('../../../src/web/routes.ts', import.meta.url).href)})
-      await import(${JSON.stringify(new URL('../../../src/http/server.ts', import.meta.url).href)})
-      await import(${JSON.stringify(new URL('../../../src/config/config.ts', import.meta.url).href)})`
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
-    assert.deepEqual(stdout.trim().split('\n').toSorted(), [
+      } })`
+    const tap = `--import=data:text/javascript,${encodeURIComponent(program)}`
+    const off = await startServiceProcess({ t, env: { NODE_OPTIONS: tap } })
+    const { agent, person } = await signedUp(off)
+    assert.equal((await agent.get('/auth/account')).status, 200)
+    assert.equal((await agent.get(authorizePath('client'))).status, 404)
+    await agent.post('/auth/account/sessions', { all_others: '1' })
+    await agent.post('/auth/account/delete', { password: person.password })
+    const loaded = () => readFileSync(list, 'utf8').split('\n')
+    await eventually('the other modules', () => loaded().some((url) => url.endsWith('/src/web/links/undo-email.ts')))
+    const ofClients = loaded().map((url) => /\/src\/((?:clients|api\/oauth2|web\/authorize)\/.*)$/.exec(url)?.[1])
+    assert.deepEqual(ofClients.filter((name) => name !== undefined).toSorted(), [
       'clients/grant-ending-store.ts',
       'clients/grant-endings.ts',
       'clients/redirect-uri.ts',
@@ -80,10 +89,20 @@ describe('discovery', () => {
 
   test('switched off, every route is 404', async (t) => {
     const off = await startService({ t })
-    const routes = ['token', 'revoke', 'introspect', 'userinfo', 'authorize', 'consent', 'logout', 'register']
-    for (const path of [...ADDRESSES, ...routes.map((route) => `/auth/oauth2/${route}`)])
+    const routes = [
+      'token',
+      'revoke',
+      'introspect',
+      'userinfo',
+      'authorize',
+      'consent',
+      'logout',
+      'logout/confirm',
+      'register',
+    ]
+    for (const address of [...ADDRESSES, ...routes.map((route) => `/auth/oauth2/${route}`)])
       for (const method of ['GET', 'POST', 'OPTIONS'])
-        assert.equal((await createUserAgent(off).send({ method, path })).status, 404, `${method} ${path}`)
+        assert.equal((await createUserAgent(off).send({ method, path: address })).status, 404, `${method} ${address}`)
   })
 })
 

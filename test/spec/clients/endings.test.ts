@@ -1,6 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { decodeJwt } from 'jose'
 import { loggedIn, logIn, logOut, newPerson, type Person, signedUp } from '../../support/client/accounts.ts'
 import { createBackend } from '../../support/client/backend.ts'
@@ -14,6 +15,7 @@ import {
   granted,
   type Made,
   newlyGranted,
+  refresh,
   send,
   trade,
   type Tokens,
@@ -30,6 +32,7 @@ import {
 } from '../../support/service/operator-commands.ts'
 import { resetElsewhere, withNewPassword } from '../../support/recovery/reset.ts'
 import { startService } from '../../support/service/service.ts'
+import { eventually } from '../../support/wait.ts'
 
 const clock = turnedClock()
 const service = await startService({ env: CLIENT_SETTINGS, clock })
@@ -269,6 +272,64 @@ test('grants end while the OAuth server is switched off, and switching it on rev
   await switched.restart({ env: { SVC_CLIENTS: 'on' } })
   await assertEnded(switched, client, tokens)
   await assertLive(switched, kept)
+})
+
+describe('cleanup of a running service', () => {
+  const MINUTE_MS = 60_000
+  const ROWS = [
+    'SELECT id FROM authorization_codes',
+    "SELECT id FROM clients WHERE kind = 'registered'",
+    "SELECT id FROM used_tokens WHERE id LIKE 'consent %'",
+    'SELECT id FROM logout_tokens',
+  ]
+
+  test('deletes what is past its time, and nothing else', async (t) => {
+    const time = turnedClock()
+    const settings = { SVC_CLIENT_REGISTRATION: 'on', SVC_CLEANUP_INTERVAL: '50ms' }
+    const cleaned = await startService({ env: { ...CLIENT_SETTINGS, ...settings }, clock: time, t })
+    const database = await openDatabase(cleaned, t)
+    const receiver = await startLogoutReceiver()
+    receiver.answerWith((response) => void response.writeHead(500).end())
+    const client = await madeClient(cleaned, { options: ['--backchannel-logout-uri', receiver.url] })
+    const register = () =>
+      fetch(`${cleaned.url}/auth/oauth2/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] }),
+      })
+    const idsNow = async () => {
+      const ids: string[][] = []
+      for (const sql of ROWS) ids.push((await database.rows(sql)).map(({ id }) => String(id)).toSorted())
+      return ids
+    }
+    /** Leaves a row of each kind: a code, a form of consent that was used, a client, and a logout token. */
+    const leaveRows = async () => {
+      const { agent } = await newlyGranted(cleaned, client, HANGING)
+      await logOut(agent)
+      assert.equal((await register()).status, 201)
+      return idsNow()
+    }
+
+    const { tokens: idle } = await newlyGranted(cleaned, client, FREE)
+    const { tokens: used } = await newlyGranted(cleaned, client, FREE)
+    const first = await leaveRows()
+    await time.turnTo(1430 * MINUTE_MS)
+    const both = await leaveRows()
+    await time.turnTo(1442 * MINUTE_MS)
+    const second = both.map((ids, kind) => ids.filter((id) => !first[kind]?.includes(id)))
+    assert.ok([...first, ...second].every((ids) => ids.length > 0))
+    await eventually('the first are gone', async () => isDeepStrictEqual(await idsNow(), second))
+
+    for (const days of [60, 95]) {
+      await time.turnTo(days * 1440 * MINUTE_MS)
+      assert.equal((await refresh(cleaned, client, used.refresh)).status, 200)
+    }
+    const left = [String(decodeJwt(used.access).sid)]
+    assert.equal((await refresh(cleaned, client, idle.refresh)).status, 400)
+    const grants = async () => (await database.rows('SELECT id FROM grants')).map(({ id }) => id)
+    await eventually('the grant that nobody has used is gone', async () => isDeepStrictEqual(await grants(), left))
+    assert.equal((await refresh(cleaned, client, used.refresh)).status, 200)
+  })
 })
 
 describe('back-channel logout', () => {

@@ -150,7 +150,7 @@ describe('a code', () => {
   })
 
   test('two at once: one gets tokens, and nothing is left of them', async () => {
-    for (let round = 0; round < 25; round += 1) {
+    for (let round = 0; round < 10; round += 1) {
       const { agent } = await signedUp(service)
       const code = await codeFor(agent, web.id)
       const answers = await Promise.all([trade(service, web, code), trade(service, web, code)])
@@ -164,7 +164,7 @@ describe('a code', () => {
 describe('a refresh token', () => {
   test('of a public client is replaced, and the loser of a race gets the token of the winner', async () => {
     const { tokens } = await newlyGranted(service, native)
-    for (let round = 0, current = tokens.refresh; round < 100; round += 1) {
+    for (let round = 0, current = tokens.refresh; round < 20; round += 1) {
       const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(service, native, current)))
       const next = new Set(answers.map((answer) => tokensIn(answer).refresh))
       assert.equal(next.size, 1)
@@ -236,7 +236,7 @@ describe('a refresh token', () => {
   })
 
   test('raced with a revocation gives nothing afterwards', async () => {
-    for (let round = 0; round < 50; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       const client = round % 2 === 0 ? web : native
       const { agent } = await signedUp(service)
       const tokens = await granted(service, agent, client)

@@ -36,8 +36,9 @@ const ALL_STAY: WaysLeft = {
   passkeys: 'stay',
   codes: 'stay',
   recoveryCodes: 'stay',
+  grants: 'stay',
 }
-const ENDED = { sessions: 'all end', signIns: 'end', links: 'die', browsers: 'all end' } as const
+const ENDED = { sessions: 'all end', signIns: 'end', links: 'die', browsers: 'all end', grants: 'all end' } as const
 const ALL_GO = { providers: 'go', passkeys: 'go', codes: 'go', recoveryCodes: 'go' } as const
 
 const assertLeft = async (account: GuardedAccount, expected: Partial<WaysLeft>): Promise<void> =>
@@ -69,7 +70,13 @@ describe('what each event ends of an account with everything', () => {
     const { agent, person } = account
     const form = { current_password: person.password, new_password: withNewPassword(person).password }
     assertRedirect(await agent.post('/auth/account/password', form), '/auth/account?done=password')
-    await assertLeft(account, { sessions: 'others end', signIns: 'end', links: 'die', browsers: 'trust ends' })
+    await assertLeft(account, {
+      sessions: 'others end',
+      signIns: 'end',
+      links: 'die',
+      browsers: 'trust ends',
+      grants: 'others end',
+    })
   })
 
   test('a reset link, once the second factor is proved', async () => {
@@ -201,6 +208,15 @@ describe('what each event ends of an account with everything', () => {
     await assertLeft(account, { sessions: 'all end', signIns: 'end', browsers: 'trust ends' })
   })
 
+  test('a second factor that is set up where there was none', async () => {
+    const account = await newAccount()
+    for (const table of ['passkeys', 'one_time_codes'])
+      await database.rows(`DELETE FROM ${table} WHERE user_id = ?`, account.id)
+    const [sessionId = ''] = account.agent.cookies.get('svc_refresh')?.split('.') ?? []
+    await setUpApp(core, { userId: account.id, email: account.person.email, sessionId })
+    await assertLeft(account, { sessions: 'others end', signIns: 'end', browsers: 'all end', passkeys: 'go' })
+  })
+
   test('reset-second-factor: passkeys stay, and go with --passkeys', async () => {
     const [account, other] = [await newAccount(), await newAccount()]
     await runCommandOf(service, ['users', 'reset-second-factor', account.id])
@@ -233,13 +249,22 @@ describe('what each event ends of an account with everything', () => {
     const account = await newAccount()
     await runCommandOf(service, ['users', 'disable', account.id])
     await runCommandOf(service, ['users', 'enable', account.id])
-    await assertLeft(account, { sessions: 'all end', signIns: 'end', links: 'die' })
+    await assertLeft(account, { sessions: 'all end', signIns: 'end', links: 'die', grants: 'all end' })
   })
 
   test('an account that is deleted takes everything along', async () => {
     const account = await newAccount()
     await runCommandOf(service, ['users', 'delete', account.id, '--yes'])
-    for (const table of ['passkeys', 'one_time_codes', 'recovery_codes', 'identities', 'known_browsers', 'sessions'])
+    const tables = [
+      'passkeys',
+      'one_time_codes',
+      'recovery_codes',
+      'identities',
+      'known_browsers',
+      'sessions',
+      'grants',
+    ]
+    for (const table of tables)
       assert.deepEqual(await database.rows(`SELECT user_id FROM ${table} WHERE user_id = ?`, account.id), [])
   })
 })

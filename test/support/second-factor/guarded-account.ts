@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
+import { insertClient } from '../../../src/clients/client-store.ts'
+import { insertGrant } from '../../../src/clients/grant-store.ts'
 import type { Core } from '../../../src/core.ts'
 import { insertPasskey } from '../../../src/passkeys/passkey-store.ts'
 import { currentUser, loggedIn, newPerson, type Person } from '../client/accounts.ts'
@@ -70,6 +72,8 @@ export interface GuardedAccount {
   /** The hash of its secret, by which the account knows the browser of the agent. */
   browser: string
   signIns: number
+  /** Ids of grants of a client: one lives by itself, two hang on the session of the agent and on the other one. */
+  grants: Record<'free' | 'own' | 'others', string>
   /** When all of it was there. */
   completeAtMs: number
 }
@@ -78,6 +82,51 @@ interface Deps {
   service: Service
   core: Core
   database: OpenDatabase
+}
+
+/** Stores a grant of a client, which hangs on a session or lives by itself. */
+const storeGrant = async ({ db }: Core, userId: string, clientId: string, sessionId?: string): Promise<string> => {
+  const [id, nowMs] = [randomUUIDv7(), Date.now()]
+  await insertGrant(db, {
+    id,
+    userId,
+    clientId,
+    sessionId,
+    salt: 'salt',
+    generation: 1,
+    replacedAtMs: [],
+    createdAtMs: nowMs,
+    lastUsedAtMs: nowMs,
+    expiresAtMs: nowMs + 3_600_000,
+    absoluteExpiresAtMs: nowMs + 3_600_000,
+    scopes: ['openid'],
+    resource: undefined,
+    authenticatedAtMs: nowMs,
+    amr: ['pwd'],
+  })
+  return id
+}
+
+/** Stores a client of the operator's. */
+const storeClient = async ({ db }: Core): Promise<string> => {
+  const id = randomUUIDv7()
+  await insertClient(db, {
+    id,
+    kind: 'operator',
+    type: 'native',
+    name: 'Phone',
+    redirectUris: ['https://app.example.net/callback'],
+    logoutUris: [],
+    backchannelLogoutUri: undefined,
+    scopes: undefined,
+    resources: [],
+    firstParty: false,
+    requireMfa: false,
+    createdAtMs: Date.now(),
+    usedAtMs: undefined,
+    disabledAtMs: undefined,
+  })
+  return id
 }
 
 /** A session that was started without a form, for its bearer to read the user. */
@@ -125,10 +174,17 @@ export const guardedAccount = async (deps: Deps, { isVerified = true } = {}): Pr
   const links = { verify: await createLink('verify'), undo: await createLink('undo') }
   const other = await bearer(deps, id)
   assert.equal((await currentUser(agent)).id, id)
+  const clientId = await storeClient(core)
+  const grants = {
+    free: await storeGrant(core, id, clientId),
+    own: await storeGrant(core, id, clientId, sessionId),
+    others: await storeGrant(core, id, clientId, sessionOf(other).sid),
+  }
   const [known] = await database.rows('SELECT device_hash FROM known_browsers WHERE user_id = ?', id)
   const browser = String(known?.device_hash)
   const signIns = await generationOf(database, id)
-  return { id, person, agent, app, passkeyId, identityId, other, links, browser, signIns, completeAtMs: Date.now() }
+  const ways = { app, passkeyId, identityId, links, browser, signIns, grants }
+  return { id, person, agent, other, ...ways, completeAtMs: Date.now() }
 }
 
 const sessionOf = (agent: UserAgent): { sid: string } =>
@@ -152,12 +208,27 @@ export interface WaysLeft {
   passkeys: 'stay' | 'go'
   codes: 'stay' | 'go'
   recoveryCodes: 'stay' | 'go'
+  grants: 'stay' | 'others end' | 'all end'
 }
 
 const isIn = async (agent: UserAgent): Promise<boolean> => (await agent.get('/auth/api/v1/user')).status === 200
 
+/** Fails where a grant that hangs on a session outlives it, or ends without it while others stay. */
+const grantsLeft = async (
+  { database }: Deps,
+  { id, grants: { free, own, others } }: GuardedAccount,
+  live: { own: boolean; others: boolean },
+): Promise<WaysLeft['grants']> => {
+  const rows = await database.rows('SELECT id FROM grants WHERE user_id = ?', id)
+  const left = new Set(rows.map((row) => row.id))
+  if (left.size === 0) return 'all end'
+  assert.deepEqual([left.has(own), left.has(others)], [live.own, live.others], 'grants that hang on sessions')
+  return left.has(free) ? 'stay' : 'others end'
+}
+
 /** Looks what an event has left of a guarded account; fails where that is in no cell of the table. */
-export const waysLeft = async ({ core, database }: Deps, account: GuardedAccount): Promise<WaysLeft> => {
+export const waysLeft = async (deps: Deps, account: GuardedAccount): Promise<WaysLeft> => {
+  const { core, database } = deps
   const { id, agent, other, links, browser } = account
   const has = async (sql: string, ...values: string[]) => (await database.rows(sql, id, ...values)).length > 0
   const stayOrGo = async (sql: string, ...values: string[]) => ((await has(sql, ...values)) ? 'stay' : 'go')
@@ -176,5 +247,6 @@ export const waysLeft = async ({ core, database }: Deps, account: GuardedAccount
     passkeys: await stayOrGo('SELECT id FROM passkeys WHERE user_id = ? AND id = ?', account.passkeyId),
     codes: await stayOrGo('SELECT user_id FROM one_time_codes WHERE user_id = ?'),
     recoveryCodes: await stayOrGo('SELECT id FROM recovery_codes WHERE user_id = ?'),
+    grants: await grantsLeft(deps, account, { own, others }),
   }
 }
