@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { prepareExamples } from '../scripts/examples.ts'
 import { prepareGateways, withoutProgram } from '../scripts/gateways.ts'
+import { prepareChrome } from './support/browser/chrome.ts'
 import { prepareDatabaseModels } from './support/database/database-models.ts'
 import { preparePostgres, startPostgres } from './support/postgres/postgres.ts'
 import { describeCost } from './support/runner/cost.ts'
@@ -24,6 +25,8 @@ const FILES_AT_ONCE = 4
 const DURATIONS = path.join(CACHE, 'durations.json')
 /** They run programs of Debian packages. */
 const OF_GATEWAYS = 'test/gateways/**'
+/** They run a browser, as do some of the examples. */
+const OF_BROWSERS = 'test/browser/**'
 /** They run the applications in examples/, behind a proxy of a Debian package. */
 const OF_EXAMPLES = 'test/examples/**'
 
@@ -113,6 +116,7 @@ const preparation = prepare()
 const removeFolders = useMemoryForFolders()
 const jobs = bySlowness(readFiles(given, preparation.without).flatMap(toJobs))
 await fillCompileCache()
+if (areAsked(OF_BROWSERS) || areAsked(OF_EXAMPLES)) await prepareChrome()
 const givenUrl = process.env.SVC_TEST_PG_URL
 const server = givenUrl ? undefined : await startServer()
 const models = mkdtempSync(path.join(tmpdir(), 'svc-test-models-'))

@@ -19,6 +19,11 @@ const FILES = {
   'waits.test.ts': "test('waits', () => new Promise(() => {}))",
   'stalls.test.ts': "test('fine', () => {})\nawait new Promise(() => {})",
   'later.test.ts': "setTimeout(() => { throw new Error('later') }, 50)\ntest('fine', () => {})",
+  'rejects.test.ts': `test('fine', async () => {
+    await null
+    void Promise.reject(new Error('that nobody awaits'))
+    await new Promise(setImmediate)
+  })`,
   'unclean.test.ts': `afterwards(undefined, () => { throw new Error('at its end') })\ntest('fine', () => {})`,
   'cleans.test.ts':
     "afterwards(undefined, () => console.log('end of cleans'))\ntest('cleans', () => console.log('test of cleans'))",
@@ -60,9 +65,9 @@ const textOf = (file: string): string =>
 
 const fails = (file: string): boolean => ended(file, 'test:fail').some((name) => name.endsWith(file))
 
-describe('files that share a process', async () => {
-  await run(Object.keys(FILES))
+await run(Object.keys(FILES))
 
+describe('files that share a process', () => {
   test('tests pass and fail, with the difference', () => {
     assert.deepEqual(ended('passes.test.ts', 'test:pass'), ['one', 'another'])
     assert.deepEqual(ended('differs.test.ts', 'test:fail'), ['differs'])
@@ -75,6 +80,7 @@ describe('files that share a process', async () => {
     ['waits.test.ts', /Nothing is left that could end/],
     ['stalls.test.ts', /Nothing is left that could end/],
     ['later.test.ts', /later/],
+    ['rejects.test.ts', /that nobody awaits/],
     ['unclean.test.ts', /at its end/],
   ] as const) {
     test(`a file that fails outside of its tests is named: ${file}`, () => {
@@ -136,5 +142,9 @@ describe('the first line of a file', () => {
 
   test('a mock of a test ends with it', () => {
     assert.equal(place('// Runs once.\nt.mock.method(process, "cwd")\n').isAlone, false)
+  })
+
+  test('a group that awaits is refused', () => {
+    assert.throws(() => place("// Runs once.\ndescribe('a group', async () => {\n"), /is awaited before `describe`/)
   })
 })

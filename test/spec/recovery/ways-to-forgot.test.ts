@@ -15,8 +15,10 @@ const SUPPORT = 'https://help.example.com/passwords?a=1'
 const forgotHref = (page: string): string | undefined =>
   /<a (?:class="aside" )?href="([^"]*)">Forgot your password\?/.exec(page)?.[1]?.replaceAll('&amp;', '&')
 
-describe('the link "Forgot your password?" with mail', async () => {
-  const service = await startService({ env: MAIL })
+const withMail = await startService({ env: MAIL })
+
+describe('the link "Forgot your password?" with mail', () => {
+  const service = withMail
 
   test('is on the login page, and carries return_to', async () => {
     const agent = createUserAgent(service)
@@ -63,10 +65,10 @@ describe('the link "Forgot your password?" with mail', async () => {
   })
 })
 
-describe('while mail is off', async () => {
-  const service = await startService()
-  const withSupport = await startService({ env: { SVC_SUPPORT_URL: SUPPORT, SVC_APP_NAME: 'Members' } })
+const service = await startService()
+const withSupport = await startService({ env: { SVC_SUPPORT_URL: SUPPORT, SVC_APP_NAME: 'Members' } })
 
+describe('while mail is off', () => {
   test('the page does not exist, and says whom to ask', async () => {
     const agent = newAgent(withSupport)
     for (const answer of [await agent.get(FORGOT), await askForLink(agent, 'ada@example.com')]) {

@@ -29,10 +29,11 @@ const halfWay = async (service: { url: string }, account: AccountWithCodes) => {
   return agent
 }
 
-describe('on two replicas', async () => {
-  const replicas = await startReplicas({ clock })
-  const [one, other] = replicas
-  const core = await openOperator(one)
+const [one, other] = await startReplicas({ clock })
+const operatorOfBoth = await openOperator(one)
+
+describe('on two replicas', () => {
+  const core = operatorOfBoth
 
   test('a login begins on one and ends on the other, once', async () => {
     const account = await newAccountWithCodes({ service: one, core, clock })
@@ -54,10 +55,11 @@ describe('on two replicas', async () => {
   })
 })
 
-describe('what ends all sessions of a user ends their sign-ins that wait', async () => {
-  const service = await startService({ clock })
-  const core = await openOperator(service)
-  const backend = await createBackend(service, ['sessions:write'])
+const service = await startService({ clock })
+const core = await openOperator(service)
+const backend = await createBackend(service, ['sessions:write'])
+
+describe('what ends all sessions of a user ends their sign-ins that wait', () => {
   const endings: [string, (account: AccountWithCodes) => Promise<unknown>][] = [
     ['svc sessions revoke USER', ({ id }) => runCommandOf(service, ['sessions', 'revoke', id])],
     ['svc sessions revoke --all', () => runCommandOf(service, ['sessions', 'revoke', '--all', '--yes'])],
@@ -83,9 +85,12 @@ describe('what ends all sessions of a user ends their sign-ins that wait', async
     })
 })
 
-describe('a link that verifies the email', async () => {
-  const { service, signUp, database } = await startVerification({ mode: 'optional', clock })
-  const core = await openOperator(service)
+const verifying = await startVerification({ mode: 'optional', clock })
+const operatorOfVerifying = await openOperator(verifying.service)
+
+describe('a link that verifies the email', () => {
+  const { service, signUp, database } = verifying
+  const core = operatorOfVerifying
 
   /** The account of a browser that has asked for the link, and is signed out. */
   const withLink = async () => {
@@ -118,8 +123,10 @@ describe('a link that verifies the email', async () => {
   })
 })
 
-describe('a passkey in place of the code', async () => {
-  const service = await startService({ clock, env: { SVC_SECOND_FACTOR: 'required' } })
+const requiring = await startService({ clock, env: { SVC_SECOND_FACTOR: 'required' } })
+
+describe('a passkey in place of the code', () => {
+  const service = requiring
 
   /** From before a second factor was required. */
   const newAccountWithPasskey = async () => {

@@ -12,9 +12,10 @@ for (const [what, jumpMs] of [
   ['forward', HOUR],
   ['back', -HOUR],
 ] as const) {
-  describe(`the clock jumps an hour ${what}`, async () => {
-    const clock = turnedClock()
-    const service = await startService({ clock })
+  const clock = turnedClock()
+  const service = await startService({ clock })
+
+  describe(`the clock jumps an hour ${what}`, () => {
     let jumpedMs = 0
     let passedMs = 0
     const jump = () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 
 interface Program {
   executablePath?: string
@@ -24,6 +24,8 @@ const UNPACK = `
   const { default: archive } = await import(process.env.SVC_TEST_CHROME_ARCHIVE)
   await archive.executablePath()
 `
+
+const hasBundled = process.platform === 'linux' && process.arch === 'x64'
 
 const canUse = (path: string, mode: number): Promise<boolean> =>
   access(path, mode).then(
@@ -106,8 +108,17 @@ const chooseProgram = async (scratch: string): Promise<Program> => {
     accessSync(own, constants.X_OK)
     return { executablePath: own }
   }
-  if (process.platform === 'linux' && process.arch === 'x64') return bundled(scratch)
+  if (hasBundled) return bundled(scratch)
   return { channel: 'chrome' }
+}
+
+/** Unpacks the browser from the packages ahead of several files, of which each would do so at the same time. */
+export const prepareChrome = async (): Promise<void> => {
+  if (process.env.SVC_TEST_CHROME || !hasBundled) return
+  const archive = import.meta.resolve('@sparticuz/chromium')
+  const kept = await keptFolder(archive)
+  // A file that needs it says what is wrong.
+  if (!(await canUse(join(kept, 'chromium'), constants.X_OK))) await unpackForAll(kept, archive).catch(() => {})
 }
 
 /**
@@ -118,6 +129,7 @@ export const launchChrome = async (): Promise<Browser> => {
   const scratch = await mkdtemp(join(tmpdir(), 'svc-test-chrome-'))
   const discard = (): void => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 })
   try {
+    const { chromium } = await import('playwright-core')
     const browser = await chromium.launch(await chooseProgram(scratch))
     process.once('exit', discard)
     browser.once('disconnected', () => {

@@ -17,6 +17,9 @@ const ALONE = ', alone'
 const CHANGES_PROCESS =
   /process\.env(?:\.\w+)? = |delete process\.env|Object\.assign\(process\b|process\.(?:chdir|memoryUsage)\(|(?<![.\w])mock\.\w+|globalThis\.\w+ = |setFlagsFromString|syncBuiltinESMExports/
 
+/** Its tests after an `await` would not be those of the group, since Node does not follow promises here. */
+const AWAITING_GROUP = /\bdescribe\([^\n]*\basync\b/
+
 /** Where a test file is run. */
 export type Place = {
   databases: Databases
@@ -37,5 +40,6 @@ export const placeOf = (file: string): Place => {
   const [change] = CHANGES_PROCESS.exec(text) ?? []
   if (change !== undefined && !isAlone)
     throw new Error(`${file}: \`${change.trim()}\` changes the process. The first line must be\n  ${line}${ALONE}.`)
+  if (AWAITING_GROUP.test(text)) throw new Error(`${file}: what a group needs is awaited before \`describe\``)
   return { databases, isAlone }
 }

@@ -5,6 +5,13 @@ import { type Ended, failedFile, failedTests, type Message, restore, type TestEv
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url))
 
+const OPTIONS = [
+  `--import=${new URL('./untracked-promises.js', import.meta.url).href}`,
+  // Tests leave little behind: a large young generation, in megabytes, spares most collections.
+  '--min-semi-space-size=64',
+  '--max-semi-space-size=64',
+]
+
 /** What a test file has said and done. `ended` is undefined if its process ended first. */
 export type FileResult = { events: TestEvent[]; ended: Ended | undefined }
 
@@ -29,7 +36,8 @@ export const startWorker = (options: {
   /** Ends it early. */
   signal: AbortSignal
 }): WorkerProcess => {
-  const child = fork(WORKER, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const execArgv = [...OPTIONS, ...options.execArgv]
+  const child = fork(WORKER, { ...options, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const outputs = [child.stdout, child.stderr].filter((output) => output !== null)
   // Node does not say `close` of a child whose channel was closed here.
   const exited = new Promise((resolve) => child.once('exit', resolve))
