@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import { createBoundedCache } from '../lib/bounded-cache.ts'
 import { createSealedTokens, type OpenedToken } from '../lib/sealed-token.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
@@ -18,6 +19,7 @@ import {
   type SentRequest,
 } from './authorize-request.ts'
 import { isClientEnabled, updateClientUse } from './client-store.ts'
+import type { Client } from './client.ts'
 import type { ClientSettings } from './client-settings.ts'
 import { issueCode } from './codes.ts'
 import { isRemembered, remember } from './consent-store.ts'
@@ -27,6 +29,10 @@ import type { ClientTokens } from './tokens.ts'
 
 const REQUEST_LIFETIME_MS = 60 * 60_000
 const CONSENT_LIFETIME_MS = 10 * 60_000
+
+/** A client that was good may be disabled since, and nobody can look: so long, it is still told that svc cannot answer. */
+const RECENT_MS = 5 * 60_000
+const KEPT_CLIENTS = 1000
 
 /** A request travels with the browser in this form, sealed. */
 export interface HeldRequest {
@@ -76,6 +82,11 @@ export interface Authorization {
   open(sealed: string | undefined, browserSecret: string | undefined): OpenedToken<HeldRequest> | undefined
   /** Finds the client, and then its redirect URI, and only then what else is wrong with the request. */
   look(held: HeldRequest, userId: string | undefined): Promise<LookedAt>
+  /**
+   * Finds where a request came from while the database is away: its client was good here a moment ago, and its redirect
+   * URI was its own. Nobody may be sent to any other.
+   */
+  recipientOf(sent: SentRequest): Recipient | undefined
   /** Says what happens to a good request. */
   decide(good: GoodRequest, about: DecidedBy): Promise<AuthorizeOutcome>
   sealConsent(asked: Asked & { held: HeldRequest }, browserSecret: string): string
@@ -107,6 +118,14 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
   })
   const consents = createSealedTokens<ShownConsent>({ ...shared, purpose: 'consent', lifetimeMs: CONSENT_LIFETIME_MS })
   const findFacts = createFacts(deps)
+  const recent = createBoundedCache<{ client: Client; atMs: number }>(KEPT_CLIENTS)
+
+  const findClient = async (id: string, userId: string | undefined): Promise<Client | undefined> => {
+    const client = await (userId === undefined ? registry.find(id) : registry.findForAuthorize(id, userId))
+    if (client) recent.set(id, { client, atMs: clock.now() })
+    else recent.delete(id)
+    return client
+  }
 
   return {
     requestLifetimeMs: REQUEST_LIFETIME_MS,
@@ -123,11 +142,10 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
     },
 
     async look({ sent }, userId) {
-      const { client_id: id, redirect_uri: redirectUri, state } = sent.parameters
-      if (sent.repeated.includes('client_id') || sent.repeated.includes('redirect_uri'))
-        return { problem: 'parameter_repeated' }
+      const { client_id: id, redirect_uri: redirectUri } = sent.parameters
+      if (hasRepeatedRecipient(sent)) return { problem: 'parameter_repeated' }
       if (id === undefined) return { problem: 'client_missing' }
-      const client = await (userId === undefined ? registry.find(id) : registry.findForAuthorize(id, userId))
+      const client = await findClient(id, userId)
       if (redirectUri === undefined && client) return { problem: 'redirect_missing' }
       const isRecipient = client !== undefined && redirectUri !== undefined && isRedirectUriOf(client, redirectUri)
       // The document may say something else by now.
@@ -137,14 +155,21 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
           : { needsUser: client ? 'redirect_unknown' : 'client_unknown' }
       if (!client) return { problem: 'client_unknown' }
       if (!isRecipient) return { problem: 'redirect_unknown' }
-      // Nobody knows which of several states is the client's.
-      const recipient = { client, redirectUri, state: sent.repeated.includes('state') ? undefined : state }
+      const recipient = toRecipient(sent, client, redirectUri)
       const read = readRequest(sent, client, deps)
       if ('refusal' in read) return { recipient, ...read }
       const { idTokenHint } = read.request
       const hint = idTokenHint === undefined ? undefined : await deps.readIdTokenHint(idTokenHint)
       if (idTokenHint !== undefined && hint?.clientId !== client.id) return { recipient, refusal: BAD_HINT }
       return { good: { ...recipient, ...read, hintedUserId: hint?.userId } }
+    },
+
+    recipientOf(sent) {
+      const { client_id: id = '', redirect_uri: redirectUri } = sent.parameters
+      const known = recent.get(id)
+      if (!known || known.atMs + RECENT_MS < clock.now() || hasRepeatedRecipient(sent)) return undefined
+      const isRecipient = redirectUri !== undefined && isRedirectUriOf(known.client, redirectUri)
+      return isRecipient ? toRecipient(sent, known.client, redirectUri) : undefined
     },
 
     decide: async (good, about) => decideAuthorize(await findFacts(good, about)),
@@ -182,6 +207,16 @@ export const createAuthorization = (deps: AuthorizationDeps): Authorization => {
       }),
   }
 }
+
+const hasRepeatedRecipient = ({ repeated }: SentRequest): boolean =>
+  repeated.includes('client_id') || repeated.includes('redirect_uri')
+
+/** Nobody knows which of several states is the client's. */
+const toRecipient = ({ parameters, repeated }: SentRequest, client: Client, redirectUri: string): Recipient => ({
+  client,
+  redirectUri,
+  state: repeated.includes('state') ? undefined : parameters.state,
+})
 
 const BAD_HINT: RequestRefusal = {
   error: 'invalid_request',

@@ -48,6 +48,7 @@ export const CLIENT_ERRORS = [
   'server_error',
   'client_missing',
   'client_unknown',
+  'client_document',
   'redirect_missing',
   'redirect_unknown',
   'parameter_repeated',

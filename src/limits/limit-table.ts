@@ -36,6 +36,8 @@ interface Limit {
   windowMs: number
   /** A try beyond the limit ends in this way: with the code or reason of an error, or no message is sent. */
   refusal: 'rate_limited' | 'codes_limited' | 'no message'
+  /** Without these, nothing is ever counted. */
+  needs?: 'clients'
   /**
    * Tells whether a try counts, by the error that it threw, undefined after a success. If this rule is missing, its
    * caller says so.
@@ -64,6 +66,8 @@ const succeeded = (thrown: unknown): boolean => thrown === undefined
 /** An invalid field does not count. A taken name does: the response shows that an account has it. */
 const takesName = (thrown: unknown): boolean =>
   succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
+
+const OF_CLIENTS = { refusal: 'rate_limited', needs: 'clients' } as const
 
 /**
  * This is THE table of limits. docs/limits.md has all of them, and docs/decisions/004-rate-limits.md gives the reasons.
@@ -113,20 +117,14 @@ export const LIMITS = {
   /** Each reads all records of a user, and is told of by a message. */
   exportOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
   /** A wrong secret of a client of the OAuth server counts; a good one passes. */
-  clientSecret: {
-    key: 'client and network',
-    tries: 10,
-    windowMs: MINUTE_MS,
-    counts: always,
-    refusal: 'rate_limited',
-  },
+  clientSecret: { key: 'client and network', tries: 10, windowMs: MINUTE_MS, counts: always, ...OF_CLIENTS },
   /** Metadata documents of clients are fetched for a user who is signed in. */
-  clientDocumentOfUser: { key: 'user', tries: 10, windowMs: HOUR_MS, counts: always, refusal: 'rate_limited' },
-  clientDocument: { key: 'everybody', tries: 60, windowMs: MINUTE_MS, counts: always, refusal: 'rate_limited' },
+  clientDocumentOfUser: { key: 'user', tries: 10, windowMs: HOUR_MS, counts: always, ...OF_CLIENTS },
+  clientDocument: { key: 'everybody', tries: 60, windowMs: MINUTE_MS, counts: always, ...OF_CLIENTS },
   /** Each request of a client that reaches a signed-in user counts. */
-  authorizationOfUser: { key: 'user', tries: 60, windowMs: MINUTE_MS, counts: always, refusal: 'rate_limited' },
-  consentOfUser: { key: 'user', tries: 20, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
-  clientRegistration: { key: 'network', tries: 20, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
+  authorizationOfUser: { key: 'user', tries: 60, windowMs: MINUTE_MS, counts: always, ...OF_CLIENTS },
+  consentOfUser: { key: 'user', tries: 20, windowMs: HOUR_MS, counts: succeeded, ...OF_CLIENTS },
+  clientRegistration: { key: 'network', tries: 20, windowMs: HOUR_MS, counts: succeeded, ...OF_CLIENTS },
 
   // These count wrong codes of an app, and wrong recovery codes. A code counts before it is checked.
   codeInNetwork: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
@@ -164,6 +162,10 @@ type RefusedWith<Refusal> = {
 export type LimitName = RefusedWith<'rate_limited'>
 const isOfTries = (limit: AnyLimit): limit is LimitName => LIMITS[limit].refusal === 'rate_limited'
 export const LIMIT_NAMES: readonly LimitName[] = (Object.keys(LIMITS) as AnyLimit[]).filter(isOfTries)
+
+/** Lists the limits of tries that count something. */
+export const limitNamesFor = ({ clients }: { clients: boolean }): readonly LimitName[] =>
+  LIMIT_NAMES.filter((name) => clients || !('needs' in LIMITS[name]))
 
 export type MessageLimitName = RefusedWith<'no message'>
 

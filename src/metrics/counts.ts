@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { AUDIT_TYPES } from '../audit/audit-event.ts'
+import { AUDIT_TYPES, type AuditType } from '../audit/audit-event.ts'
 import type { ClientKind, OnTokens } from '../clients/clients.ts'
 import {
   ASKED_FACTORS,
@@ -10,7 +10,7 @@ import {
   type RequestMetrics,
   SIGNUP_OUTCOMES,
 } from '../http/request-metrics.ts'
-import { LIMIT_NAMES, LIMITS, type LimitName, labelOf } from '../limits/limit-table.ts'
+import { LIMITS, type LimitName, labelOf, limitNamesFor } from '../limits/limit-table.ts'
 import { MAIL_OUTCOMES } from '../mail/mail.ts'
 import { CODE_OUTCOMES } from '../second-factor/code-outcome.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
@@ -77,7 +77,7 @@ const COUNTERS = {
     name: 'svc_rate_limit_refusals_total',
     help: 'Requests that a rate limit refused, by limit.',
     label: 'limit',
-    known: LIMIT_NAMES.map(labelOf),
+    known: [] as string[],
   },
   countDelivery: {
     name: 'svc_webhook_deliveries_total',
@@ -93,7 +93,7 @@ const COUNTERS = {
     name: 'svc_audit_events_total',
     help: 'What happened, by type, as it is recorded in the database.',
     label: 'type',
-    known: AUDIT_TYPES,
+    known: [] as AuditType[],
   },
   countDeleted: {
     name: 'svc_housekeeping_deleted_rows_total',
@@ -125,6 +125,9 @@ const CLIENT_COUNTERS = {
   },
 } satisfies Record<string, CounterRow>
 
+/** While the OAuth server is off, records of these types are rare, and have no series before the first. */
+const OF_CLIENTS = /^(?:client|grant|code)\./
+
 type CountersOf<Rows extends Record<string, CounterRow>> = {
   [Key in keyof Rows]: (value: Rows[Key]['known'][number], by?: number) => void
 }
@@ -145,7 +148,12 @@ interface Counted {
 
 export const createCounts = (registry: Registry, { providers, clients }: Counted): Counts => {
   const registers = [registry]
-  const { countRefusal, ...counters } = createCounters(registry, COUNTERS)
+  const limits = limitNamesFor({ clients })
+  const { countRefusal, ...counters } = createCounters(registry, {
+    ...COUNTERS,
+    countRefusal: { ...COUNTERS.countRefusal, known: limits.map(labelOf) },
+    countRecord: { ...COUNTERS.countRecord, known: AUDIT_TYPES.filter((type) => clients || !OF_CLIENTS.test(type)) },
+  })
   const refusedConnections = new Counter({
     name: 'svc_http_connections_refused_total',
     help: 'Connections that were closed unread because there were too many (SVC_MAX_CONNECTIONS).',
@@ -157,7 +165,7 @@ export const createCounts = (registry: Registry, { providers, clients }: Counted
     buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
     registers,
   })
-  addLimitFigures(registry)
+  addLimitFigures(registry, limits)
   return {
     ...counters,
     ...createClientCounts(registry, clients),
@@ -208,11 +216,11 @@ const createProviderCount = (
 }
 
 /** Adds the figures of all limits of tries, which never change. */
-const addLimitFigures = (registry: Registry): void => {
+const addLimitFigures = (registry: Registry, names: readonly LimitName[]): void => {
   const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: ['limit'], registers: [registry] })
   const tries = gauge('svc_rate_limit_tries', 'How many tries a limit allows within one window.')
   const windows = gauge('svc_rate_limit_window_seconds', 'How long the window of a limit is.')
-  for (const limit of LIMIT_NAMES) {
+  for (const limit of names) {
     const labels = { limit: labelOf(limit) }
     tries.set(labels, LIMITS[limit].tries)
     windows.set(labels, LIMITS[limit].windowMs / 1000)

@@ -34,6 +34,7 @@ export const clientStatesWith = (text: string): Record<string, (pages: Pages) =>
     redirectUri: HTTPS,
     email: text,
     scopes: [text, text],
+    lasts: text,
     resource: 'https://notes.example.com/mcp',
     request: text,
     returnTo: text,

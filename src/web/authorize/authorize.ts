@@ -1,7 +1,8 @@
 import type { HeldRequest, LookedAt } from '../../clients/authorization.ts'
 import type { AuthorizeOutcome } from '../../clients/authorize-policy.ts'
-import { type GoodRequest, readSentRequest } from '../../clients/authorize-request.ts'
+import { type GoodRequest, readSentRequest, type Recipient, type SentRequest } from '../../clients/authorize-request.ts'
 import type { Clients } from '../../clients/clients.ts'
+import { hangsOnSession } from '../../clients/grant.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { AUTHORIZE_PATH, pathOfRequest, withReturnTo } from '../../http/return-to.ts'
@@ -13,7 +14,7 @@ import { holdBrowserSecret } from '../sign-in/asking-browser.ts'
 import type { ScreenServices } from '../site/frame.ts'
 import { type AnswerClient, createAnswerClient } from './answer-client.ts'
 import { scopesInWords } from '../site/client-words.ts'
-import { type ConsentView, createConsentPage } from './consent-page.ts'
+import { type ConsentView, createConsentPage, lifeInWords } from './consent-page.ts'
 import { createProblemPage } from './problem-page.ts'
 
 export type AuthorizeServices = Pick<
@@ -87,6 +88,7 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     redirectUri: good.redirectUri,
     email: session.email,
     scopes: scopesInWords(good.request.scopes, clients.settings.scopes, layout.appName),
+    lasts: lifeInWords(hangsOnSession(good.client.type, good.request.scopes), clients.settings.grantIdleMs),
     resource: good.request.resource,
     request: authorization.sealConsent({ good, session, held }, secretOf(context)),
     returnTo: pathOf(context, held),
@@ -121,14 +123,19 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     return answerClient(good, { error, error_description: DESCRIPTIONS[error] ?? '' }, step.came)
   }
 
-  /** Once the client is known, it learns that svc cannot answer now. */
-  const orUnavailable = async (good: GoodRequest, step: Step, run: () => Promise<HttpResponse>) => {
+  /** A client that is known learns that svc cannot answer now (RFC 6749 section 4.1.2.1). */
+  const orUnavailable = async (
+    run: () => Promise<HttpResponse>,
+    codes: readonly AppError['code'][],
+    findRecipient: () => Recipient | undefined,
+    came: Step['came'],
+  ): Promise<HttpResponse> => {
     try {
       return await run()
     } catch (error) {
-      const isOfNow = error instanceof AppError && (error.code === 'unavailable' || error.code === 'rate_limited')
-      if (!isOfNow) throw error
-      return answerClient(good, { error: 'temporarily_unavailable', error_description: error.message }, step.came)
+      const recipient = error instanceof AppError && codes.includes(error.code) ? findRecipient() : undefined
+      if (!(error instanceof AppError) || !recipient) throw error
+      return answerClient(recipient, { error: 'temporarily_unavailable', error_description: error.message }, came)
     }
   }
 
@@ -145,16 +152,36 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     return answerClient(looked.recipient, { error, error_description: description }, step.came)
   }
 
+  const look = async ({ held, session }: Pick<Step, 'held' | 'session'>): Promise<LookedAt> => {
+    try {
+      return await authorization.look(held, session?.userId)
+    } catch (error) {
+      if (error instanceof AppError && error.reason === 'client_document') countError?.('client_document')
+      throw error
+    }
+  }
+
   const goOn = async (context: RequestContext, step: Step): Promise<HttpResponse> => {
-    const looked = await authorization.look(step.held, step.session?.userId)
+    const looked = await look(step)
     const refused = refuse(context, looked, step)
     if (refused || !('good' in looked)) return refused ?? problemPage('client_unknown', context.requestId)
     const { good } = looked
     const run = () => follow(context, good, step)
-    const { session } = step
-    return orUnavailable(good, step, () =>
-      session ? limits.attempt([['authorizationOfUser', { userId: session.userId }]], run) : run(),
-    )
+    const { session, came } = step
+    const limited = () => (session ? limits.attempt([['authorizationOfUser', { userId: session.userId }]], run) : run())
+    return orUnavailable(limited, ['unavailable', 'rate_limited'], () => good, came)
+  }
+
+  /** Goes on with a request once its session is found. Before that, the client is known by its last request alone. */
+  const goOnWith = (
+    context: RequestContext,
+    sent: SentRequest,
+    came: Step['came'],
+    begin: () => HeldRequest | Promise<HeldRequest>,
+  ): Promise<HttpResponse> => {
+    const run = async () =>
+      goOn(context, { held: await begin(), session: await deps.findCurrentSession(context), came })
+    return orUnavailable(run, ['unavailable'], () => authorization.recipientOf(sent), came)
   }
 
   return {
@@ -166,8 +193,8 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     decide,
     pathOf,
     refuse,
-
-    goOn,
+    look,
+    goOnWith,
   }
 }
 
@@ -181,17 +208,13 @@ export const createAuthorize = (deps: AuthorizeServices) => {
       const sent = readSentRequest(context.query)
       const isSealed = sent.parameters.request !== undefined && sent.parameters.client_id === undefined
       if (!isSealed) {
-        const [held, session] = [await authorization.begin(sent), await deps.findCurrentSession(context)]
-        return steps.goOn(context, { held, session, came: 'at_once' })
+        return steps.goOnWith(context, sent, 'at_once', () => authorization.begin(sent))
       }
       const opened = authorization.open(context.query.get('request'), context.cookies.link)
       if (!opened) return problemPage('request_unreadable', context.requestId)
       if (opened.problem) return problemPage(`request_${opened.problem}`, context.requestId)
-      return steps.goOn(context, {
-        held: opened.content,
-        session: await deps.findCurrentSession(context),
-        came: 'pages',
-      })
+      const { content: held } = opened
+      return steps.goOnWith(context, held.sent, 'pages', () => held)
     },
 
     /** A request may come as a form of another site, without our cookies; the redirect to the `GET` brings them. */

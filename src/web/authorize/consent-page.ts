@@ -1,6 +1,8 @@
 import type { Client } from '../../clients/client.ts'
+import { YEAR_MS } from '../../clients/grant.ts'
 import { kindOfRedirect } from '../../clients/redirect-uri.ts'
 import type { FormView } from '../../http/form-view.ts'
+import { unitText, waitText } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput } from '../site/form.ts'
@@ -15,6 +17,8 @@ export interface ConsentView extends FormView {
   redirectUri: string
   email: string
   scopes: readonly string[]
+  /** It says for how long. */
+  lasts: string
   /** The tokens are for this. */
   resource: string | undefined
   /** The form brings this sealed text back. */
@@ -88,8 +92,23 @@ ${notYou(view)}`
       wrong: Boolean(problem),
       focusesProblem: true,
       body: html`${asker(view)}
-${kind === 'consent' && html`<div class="allowed">${scopeList(view)}</div>`}
+${
+  kind === 'consent' &&
+  html`<div class="allowed">${scopeList(view)}
+<p>${view.lasts}</p>
+</div>`
+}
 <div class="for">${who}</div>
 ${buttons(view)}`,
     })
   }
+
+const DAY_MS = 86_400_000
+
+/** Says how long what is allowed lasts. Whole days are said as days, and a part of one in hours or less. */
+export const lifeInWords = (endsWithSession: boolean, idleMs: number): string => {
+  if (endsWithSession) return t('authorize.lasts_session')
+  if (idleMs >= YEAR_MS) return t('authorize.lasts_year')
+  const time = idleMs < 2 * DAY_MS ? waitText(idleMs / 1000) : unitText(Math.ceil(idleMs / DAY_MS), 'day')
+  return t('authorize.lasts', { time })
+}

@@ -7,6 +7,8 @@ import { AppError } from '../../lib/errors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import { type AuthorizeServices, createAuthorizeSteps, type Step } from './authorize.ts'
 
+const OUTDATED: ReadonlySet<string> = new Set(['logged_out', 'consent_used'])
+
 /** Handles `POST /auth/oauth2/consent`, the form of the consent page. */
 export const createConsent = (deps: AuthorizeServices) => {
   const steps = createAuthorizeSteps(deps)
@@ -26,19 +28,6 @@ export const createConsent = (deps: AuthorizeServices) => {
     return outcome === 'consent' || outcome === 'continue' || outcome === 'code' ? session : undefined
   }
 
-  /** The session may have ended since it was found: then another one is asked. */
-  const issueOr = async (
-    allowed: { good: GoodRequest; session: AuthenticatedSession },
-    shown: ShownConsent,
-  ): Promise<string | undefined> => {
-    try {
-      return await authorization.issue(allowed, shown)
-    } catch (error) {
-      if (error instanceof AppError && error.reason === 'logged_out') return undefined
-      throw error
-    }
-  }
-
   const open = (context: RequestContext) => authorization.openConsent(context.form.get('request'), context.cookies.link)
 
   const stepOf = async (context: RequestContext, { held }: ShownConsent): Promise<Step> => ({
@@ -52,7 +41,7 @@ export const createConsent = (deps: AuthorizeServices) => {
     async showAgain(context: RequestContext, { problem }: Refusal): Promise<string> {
       const opened = open(context)
       const step = opened && !opened.problem ? await stepOf(context, opened.content) : undefined
-      const looked = step && (await authorization.look(step.held, step.session?.userId))
+      const looked = step && (await steps.look(step))
       if (!step?.session || !looked || !('good' in looked))
         throw new AppError('invalid_request', 'The field "request" is not good any longer. Begin at the app again.')
       const outcome = await steps.decide(looked.good, step)
@@ -71,7 +60,7 @@ export const createConsent = (deps: AuthorizeServices) => {
       const step = await stepOf(context, shown)
       // The user is asked again, as long as the request itself is good.
       const again = (): HttpResponse => redirect(steps.pathOf(context, shown.held))
-      const looked = await authorization.look(shown.held, step.session?.userId)
+      const looked = await steps.look(step)
       if (!('good' in looked)) return steps.refuse(context, looked, step) ?? again()
       const { good } = looked
       if (context.form.get('allow') !== '1')
@@ -79,10 +68,14 @@ export const createConsent = (deps: AuthorizeServices) => {
       const session = opened.problem ? undefined : await findAllowed(shown, step, good)
       if (!session) return again()
       const { userId, sessionId } = session
-      return attempt({ userId, sessionId }, async (facts) => {
+      // The session may have ended since it was found, and the form may be used up: then the user is asked again.
+      const instead = ({ reason = '' }: AppError) => (OUTDATED.has(reason) ? again() : undefined)
+      return attempt({ userId, sessionId, instead }, async (facts) => {
         facts.clientId = good.client.id
-        const code = await issueOr({ good, session }, shown)
-        return code === undefined ? again() : answerClient(good, { code }, 'pages')
+        const code = await authorization.issue({ good, session }, shown)
+        // It is thrown, so that it does not count among the consents of the user.
+        if (code === undefined) throw new AppError('conflict', 'The consent was used up.', { reason: 'consent_used' })
+        return answerClient(good, { code }, 'pages')
       })
     },
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newAgent, signedUp } from '../../support/client/accounts.ts'
-import { assertErrorPage, assertPage } from '../../support/client/assertions.ts'
+import { assertErrorPage } from '../../support/client/assertions.ts'
 import { openRedirects, TREACHEROUS_PATHS } from '../../support/client/open-redirects.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
 import {
@@ -19,7 +19,7 @@ import { startService } from '../../support/service/service.ts'
 
 const MINUTE_MS = 60_000
 const clock = turnedClock()
-const env = { ...CLIENT_SETTINGS, SVC_RATE_LIMIT: 'on', SVC_SECOND_FACTOR: 'off', SVC_PASSKEYS: 'off' }
+const env = { ...CLIENT_SETTINGS, SVC_SECOND_FACTOR: 'off', SVC_PASSKEYS: 'off' }
 const service = await startService({ clock, env })
 const client = await madeClient(service)
 const trusted = await madeClient(service, { name: 'Own app', options: ['--first-party'] })
@@ -63,33 +63,6 @@ test('the form of consent is good for ten minutes, and then asked again, until t
   assert.match(lost.text, /more than an hour ago/)
 })
 
-describe('a limit that is reached', () => {
-  test('20 consents an hour: the question stands there again, and says when', async () => {
-    const { agent } = await signedUp(service)
-    const ask = () => agent.get(authorizePath(client.id, { prompt: 'consent' }))
-    for (let count = 0; count < 20; count += 1) assert.ok(answerToClient(await allow(agent, await ask())).get('code'))
-    const limited = await allow(agent, await ask())
-    assertPage(limited, 429)
-    assert.match(limited.text, /Too many attempts\. Try again in 1 hour/)
-    assert.equal(limited.headers.refresh, undefined)
-    const cancelled = await agent.post('/auth/oauth2/consent', { ...consentForm(await ask()), allow: '0' })
-    assert.equal(answerToClient(cancelled).get('error'), 'access_denied')
-    await pass(61 * MINUTE_MS)
-    assert.ok(answerToClient(await allow(agent, await ask())).get('code'))
-  })
-
-  test('60 requests a minute of a user: the client learns that svc cannot answer now', async () => {
-    const { agent } = await signedUp(service)
-    for (let count = 0; count < 60; count += 1) await agent.get(authorizePath(trusted.id))
-    const told = answerToClient(await agent.get(authorizePath(trusted.id, { prompt: 'none' })))
-    assert.equal(told.get('error'), 'temporarily_unavailable')
-    assert.equal(told.get('state'), 'st4te')
-    assert.match(told.get('error_description') ?? '', /^Too many tries\. Try again in \d+ seconds\.$/)
-    const { agent: other } = await signedUp(service)
-    assert.ok(answerToClient(await other.get(authorizePath(trusted.id))).get('code'), 'another user')
-  })
-})
-
 describe('nothing leads away', () => {
   test('no text of the corpus is a redirect URI, or an address after a logout', async () => {
     const { agent } = await signedUp(service)
@@ -127,7 +100,6 @@ describe('nothing leads away', () => {
   test('any value of any parameter, alone or beside a good one, by GET and by POST, is no 500 and no way out', async () => {
     const { agent } = await signedUp(service)
     for (const name of NAMES) {
-      await pass(MINUTE_MS + 1000)
       for (const value of [...VALUES, 'a'.repeat(3000)]) {
         for (const good of [{}, { [name]: undefined }]) {
           const path = `${authorizePath(trusted.id, good)}&${name}=${value}`

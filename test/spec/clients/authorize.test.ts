@@ -167,6 +167,17 @@ describe('the way of a good request', () => {
     consentForm(await next({ prompt: 'select_account' }))
   })
 
+  test('says how long the access lasts', async () => {
+    const { agent } = await signedUp(service)
+    const asked = async (path: string) => (await agent.get(path)).text
+    assert.match(await asked(authorizePath(client.id)), /It keeps this access until you log out here\./)
+    for (const scope of ['openid offline_access', 'notes:read'])
+      assert.match(
+        await asked(authorizePath(client.id, { scope })),
+        /It keeps this access until it hasn’t used it for 90 days, and for a year at most\./,
+      )
+  })
+
   test('Cancel tells the client', async () => {
     const page = await agent.get(authorizePath(client.id))
     const answer = await agent.post('/auth/oauth2/consent', { ...consentForm(page), allow: '0' })

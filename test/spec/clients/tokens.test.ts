@@ -296,21 +296,6 @@ describe('who asks', () => {
       assert.equal(answer.headers.get('www-authenticate'), challenge)
     })
   }
-
-  test('too many wrong secrets: later, as OAuth says it', async (t) => {
-    const limited = await startService({
-      env: { ...CLIENT_SETTINGS, SVC_RATE_LIMIT: 'on', SVC_TRUST_PROXY: '127.0.0.1/32,::1/128' },
-      t,
-    })
-    const client = await madeClient(limited)
-    const from = { 'x-forwarded-for': '203.0.113.7' }
-    const wrong = { grant_type: 'refresh_token', refresh_token: 'x', client_id: client.id, client_secret: 'wrong' }
-    for (let tries = 0; tries < 10; tries += 1)
-      assertOAuthError(await send(limited, 'token', wrong, from), 401, 'invalid_client')
-    const answer = await send(limited, 'token', wrong, from)
-    assertOAuthError(answer, 429, 'temporarily_unavailable')
-    assert.ok(Number(answer.headers.get('retry-after')) > 0)
-  })
 })
 
 describe('revocation', () => {

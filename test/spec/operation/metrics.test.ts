@@ -186,8 +186,8 @@ describe('the metrics', { concurrency: 3 }, () => {
     }
   })
 
-  test('the tries and windows of all limits are those of docs/limits.md', async () => {
-    const { samples } = await service.scrape()
+  test('the tries and windows of all limits are those of docs/limits.md', async (t) => {
+    const { samples } = await (await startMeteredService({ t, env: CLIENT_SETTINGS })).scrape()
     const documented = [...readDocument('limits.md').matchAll(/^\| `([a-z_]+)` \| (\d+) \| (\d+) min \|/gm)]
     assert.ok(documented.length > 10)
     const valuesOf = (metric: string) =>
@@ -347,20 +347,33 @@ describe('the metrics', { concurrency: 3 }, () => {
     })
   })
 
+  /** Nothing answers there. */
+  const UNREACHABLE = 'https://127.0.0.1:1/client.json'
+
   test('grants, tokens and errors of clients, while there are any', async (t) => {
     const off = await service.scrape()
     assert.deepEqual(
       [...off.types.keys()].filter((name) => name.startsWith('svc_client')),
       [],
     )
+    const OF_CLIENTS = /^(?:client|grant|code)\.|^(?:client|authorization|consent)_/
+    const namedAfterClients = (samples: typeof off.samples) =>
+      samples.filter(({ labels }) => OF_CLIENTS.test(`${labels.limit ?? ''}${labels.type ?? ''}`))
+    assert.deepEqual(namedAfterClients(off.samples), [])
     const own = await startMeteredService({
       t,
-      env: { ...CLIENT_SETTINGS, SVC_CLIENT_REGISTRATION: 'on', SVC_LOG_LEVEL: 'info' },
+      env: {
+        ...CLIENT_SETTINGS,
+        SVC_CLIENT_REGISTRATION: 'on',
+        SVC_CLIENT_HOSTS: '127.0.0.1',
+        SVC_LOG_LEVEL: 'info',
+      },
     })
     const values = async (name: string, label: string) => {
       const those = (await own.scrape()).samples.filter((sample) => sample.name === name && sample.value > 0)
       return Object.fromEntries(those.map(({ labels, value }) => [labels[label], value]))
     }
+    assert.equal(namedAfterClients((await own.scrape()).samples).length, 3 * 6 + 8, 'six limits, and eight types')
     const begun = (await own.scrape()).samples.filter(({ name }) => name === 'svc_client_errors_total')
     assert.deepEqual(
       begun.map(({ labels, value }) => [labels.error, value]),
@@ -394,6 +407,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     await userInfo(own, 'made-up')
     await createUserAgent(own).get(authorizePath(client.id, { prompt: 'none' }))
     await createUserAgent(own).get(authorizePath(`${client.id}x`))
+    assert.equal((await agent.get(authorizePath(UNREACHABLE))).status, 400)
     await agent.post(
       '/auth/oauth2/consent',
       consentForm(await agent.get(authorizePath(client.id, { prompt: 'consent' }))),
@@ -404,6 +418,7 @@ describe('the metrics', { concurrency: 3 }, () => {
       invalid_token: 1,
       login_required: 1,
       client_unknown: 1,
+      client_document: 1,
       access_denied: 1,
     })
     const ofUser = own.logLines().filter(({ event }) => event === 'client_allow')
