@@ -135,6 +135,8 @@ export const createClientTokens = (deps: ClientTokensDeps): ClientTokens => {
     },
 
     async readIdTokenHint(token) {
+      // A hint has no row that says which keys are good: one that was revoked a moment ago must sign no more hints.
+      await signingKeys.reload()
       const { sub, aud, sid } = (await readClaims(token, 'JWT'))?.claims ?? {}
       if (!isUuid(sub) || !isUuid(sid) || typeof aud !== 'string') return undefined
       return { userId: sub, clientId: aud, grantId: sid }

@@ -174,7 +174,7 @@ describe('the way of a good request', () => {
     for (const scope of ['openid offline_access', 'notes:read'])
       assert.match(
         await asked(authorizePath(client.id, { scope })),
-        /It keeps this access until it hasn’t used it for 90 days, and for a year at most\./,
+        /It keeps this access for up to a year, or until it hasn’t used it for 90 days\. You can end it at any time/,
       )
   })
 

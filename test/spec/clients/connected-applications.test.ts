@@ -152,6 +152,15 @@ test('an ID token as a hint names the user who is expected', async () => {
   )
 })
 
+test('a hint is refused as soon as its key is revoked', async () => {
+  const { agent } = await signedUp(service)
+  const { id_token: id_token_hint } = await trade(agent, HANGING)
+  const asked = async () => (await agent.get(authorizePath(client.id, { ...HANGING, id_token_hint }))).location ?? ''
+  assert.match(await asked(), /code=/)
+  assert.equal((await service.cli(['keys', 'rotate', '--now'])).code, 0)
+  assert.match(await asked(), /error=invalid_request/)
+})
+
 /** A user whose address is proved. */
 const owner = async () => {
   const person = newPerson()

@@ -11,7 +11,16 @@ import {
   REDIRECT_URI,
 } from '../../support/clients/authorization.ts'
 import { type Server, startOracle } from '../../support/clients/oracle.ts'
-import { basic, type Made, send, tokensIn, VERIFIER } from '../../support/clients/tokens.ts'
+import {
+  basic,
+  type ClientAnswer,
+  get,
+  type Made,
+  send,
+  tokensIn,
+  userInfo,
+  VERIFIER,
+} from '../../support/clients/tokens.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService({ env: CLIENT_SETTINGS })
@@ -193,5 +202,296 @@ describe('authorize', () => {
       ['an unknown acr', { with: { acr_values: 'gold' } }, 'a code'],
     ],
     authorize,
+  )
+})
+
+/** A name of OAuth with the status, or that the answer is good. */
+const wordOf = ({ status, headers, body }: ClientAnswer): string => {
+  if (status === 200) return body.active === false ? 'inactive' : 'good'
+  const challenge = /error="(\w+)"/.exec(headers.get('www-authenticate') ?? '')?.[1]
+  return `${status} ${String(body.error ?? challenge ?? '')}`.trim()
+}
+
+const asWeb = (server: Server) => basic(server.web.id, server.web.secret ?? '')
+const asOther = (server: Server) => basic(server.asking.id, server.asking.secret ?? '')
+const codeOf = (server: Server, scope = 'openid email') => codeFor(server.agent, server.web.id, { scope })
+
+const tradeFor = (server: Server, code: string, changes: Changes = {}, headers = asWeb(server)) =>
+  send(
+    server,
+    'token',
+    { grant_type: 'authorization_code', code, code_verifier: VERIFIER, redirect_uri: REDIRECT_URI, ...changes },
+    headers,
+  )
+
+const tokensOf = async (server: Server, scope?: string) => tokensIn(await tradeFor(server, await codeOf(server, scope)))
+
+const refreshFor = (server: Server, token: string, changes: Changes = {}, headers = asWeb(server)) =>
+  send(server, 'token', { grant_type: 'refresh_token', refresh_token: token, ...changes }, headers)
+
+type Doing = (server: Server) => Promise<ClientAnswer>
+const word = async (server: Server, doing: Doing): Promise<string> => wordOf(await doing(server))
+
+describe('token', () => {
+  compare<Doing>(
+    [
+      ['a good code', async (server) => tradeFor(server, await codeOf(server)), 'good'],
+      [
+        'a code twice',
+        async (server) => {
+          const code = await codeOf(server)
+          await tradeFor(server, code)
+          return tradeFor(server, code)
+        },
+        '400 invalid_grant',
+      ],
+      [
+        'the grant of a code that came twice',
+        async (server) => {
+          const code = await codeOf(server)
+          const { refresh } = tokensIn(await tradeFor(server, code))
+          await tradeFor(server, code)
+          return refreshFor(server, refresh)
+        },
+        '400 invalid_grant',
+      ],
+      ['an unknown code', (server) => tradeFor(server, 'unknown'), '400 invalid_grant'],
+      [
+        'another verifier',
+        async (server) => tradeFor(server, await codeOf(server), { code_verifier: 'w'.repeat(43) }),
+        '400 invalid_grant',
+      ],
+      [
+        'no verifier',
+        async (server) => tradeFor(server, await codeOf(server), { code_verifier: undefined }),
+        '400 invalid_request',
+        ['400 invalid_grant', 'RFC 6749 names a missing parameter so'],
+      ],
+      [
+        'another redirect URI',
+        async (server) => tradeFor(server, await codeOf(server), { redirect_uri: `${REDIRECT_URI}/x` }),
+        '400 invalid_grant',
+      ],
+      [
+        'another client',
+        async (server) => tradeFor(server, await codeOf(server), {}, asOther(server)),
+        '400 invalid_grant',
+      ],
+      [
+        'a wrong secret',
+        async (server) => tradeFor(server, await codeOf(server), {}, basic(server.web.id, 'wrong')),
+        '401 invalid_client',
+      ],
+      ['no code', (server) => tradeFor(server, '', { code: undefined }), '400 invalid_request'],
+      ['no grant type', (server) => tradeFor(server, 'x', { grant_type: undefined }), '400 invalid_request'],
+      ['passwords', (server) => tradeFor(server, 'x', { grant_type: 'password' }), '400 unsupported_grant_type'],
+      [
+        'a repeated parameter',
+        (server) => send(server, 'token', 'grant_type=refresh_token&refresh_token=a&refresh_token=b', asWeb(server)),
+        '400 invalid_request',
+      ],
+      ['a refresh', async (server) => refreshFor(server, (await tokensOf(server)).refresh), 'good'],
+      ['an unknown refresh token', (server) => refreshFor(server, 'unknown'), '400 invalid_grant'],
+      [
+        'the refresh token of another client',
+        async (server) => refreshFor(server, (await tokensOf(server)).refresh, {}, asOther(server)),
+        '400 invalid_grant',
+      ],
+      [
+        'fewer scopes',
+        async (server) => refreshFor(server, (await tokensOf(server)).refresh, { scope: 'openid' }),
+        'good',
+      ],
+      [
+        'more scopes',
+        async (server) => refreshFor(server, (await tokensOf(server)).refresh, { scope: 'openid profile' }),
+        '400 invalid_scope',
+      ],
+      [
+        'an access token as a refresh token',
+        async (server) => refreshFor(server, (await tokensOf(server)).access),
+        '400 invalid_grant',
+      ],
+    ],
+    word,
+  )
+})
+
+describe('userinfo', () => {
+  compare<Doing>(
+    [
+      ['an access token', async (server) => userInfo(server, (await tokensOf(server)).access), 'good'],
+      ['no token', (server) => get(server, '/auth/oauth2/userinfo'), '401 invalid_token'],
+      ['an unknown token', (server) => userInfo(server, 'unknown'), '401 invalid_token'],
+      ['a refresh token', async (server) => userInfo(server, (await tokensOf(server)).refresh), '401 invalid_token'],
+      ['an ID token', async (server) => userInfo(server, (await tokensOf(server)).id ?? ''), '401 invalid_token'],
+      [
+        'a token without openid',
+        async (server) => userInfo(server, (await tokensOf(server, 'email')).access),
+        '403 insufficient_scope',
+      ],
+    ],
+    word,
+  )
+})
+
+const introspectFor = (server: Server, token: string | undefined, headers: Record<string, string> = asWeb(server)) =>
+  send(server, 'introspect', { token }, headers)
+
+describe('introspection', () => {
+  compare<Doing>(
+    [
+      ['an access token', async (server) => introspectFor(server, (await tokensOf(server)).access), 'good'],
+      ['a refresh token', async (server) => introspectFor(server, (await tokensOf(server)).refresh), 'good'],
+      ['an unknown token', (server) => introspectFor(server, 'unknown'), 'inactive'],
+      [
+        'an ID token',
+        async (server) => introspectFor(server, (await tokensOf(server)).id),
+        'inactive',
+        ['400 unsupported_token_type', 'RFC 7662 has no such error'],
+      ],
+      [
+        'the token of another client',
+        async (server) => introspectFor(server, (await tokensOf(server)).access, asOther(server)),
+        'inactive',
+      ],
+      ['no token', (server) => introspectFor(server, undefined), '400 invalid_request'],
+      ['a wrong secret', (server) => introspectFor(server, 'x', basic(server.web.id, 'wrong')), '401 invalid_client'],
+    ],
+    word,
+  )
+})
+
+const revokeFor = (server: Server, token: string | undefined, headers: Record<string, string> = asWeb(server)) =>
+  send(server, 'revoke', { token }, headers)
+
+describe('revocation', () => {
+  compare<Doing>(
+    [
+      ['a refresh token', async (server) => revokeFor(server, (await tokensOf(server)).refresh), 'good'],
+      ['an unknown token', (server) => revokeFor(server, 'unknown'), 'good'],
+      ['no token', (server) => revokeFor(server, undefined), '400 invalid_request'],
+      ['a wrong secret', (server) => revokeFor(server, 'x', basic(server.web.id, 'wrong')), '401 invalid_client'],
+      [
+        'the token of another client',
+        async (server) => revokeFor(server, (await tokensOf(server)).refresh, asOther(server)),
+        '400 invalid_request',
+        ['good', 'RFC 7009 section 2.1 wants the refusal told'],
+      ],
+      [
+        'a refresh after it',
+        async (server) => {
+          const { refresh } = await tokensOf(server)
+          await revokeFor(server, refresh)
+          return refreshFor(server, refresh)
+        },
+        '400 invalid_grant',
+      ],
+      [
+        'the access token after the refresh token',
+        async (server) => {
+          const { access, refresh } = await tokensOf(server)
+          await revokeFor(server, refresh)
+          return introspectFor(server, access)
+        },
+        'inactive',
+      ],
+      [
+        'a refresh after the access token',
+        async (server) => {
+          const { access, refresh } = await tokensOf(server)
+          await revokeFor(server, access)
+          return refreshFor(server, refresh)
+        },
+        '400 invalid_grant',
+      ],
+    ],
+    word,
+  )
+})
+
+type Logout = { more: Changes | ((server: Server) => Promise<Changes>) }
+
+describe('logout', () => {
+  compare<Logout>(
+    [
+      ['of nobody known', { more: {} }, 'the user is asked'],
+      [
+        'an unknown address to go on to',
+        { more: { post_logout_redirect_uri: 'https://evil.example/' } },
+        'the user is asked',
+      ],
+      [
+        'a hint that is none',
+        { more: { id_token_hint: 'x.y.z' } },
+        'the user is asked',
+        ['a page of 400', 'a user can always log out'],
+      ],
+      [
+        'a hint, and an address that the client has not registered',
+        {
+          more: async (server) => ({
+            id_token_hint: await idTokenOf(server, server.web),
+            post_logout_redirect_uri: 'https://evil.example/',
+          }),
+        },
+        'the user is asked',
+        ['a page of 400', 'the logout goes on, and leads nowhere'],
+      ],
+    ],
+    async (server, { more }) => {
+      const fields = typeof more === 'function' ? await more(server) : more
+      const given = Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined)
+      const agentOf = server.agent.copy()
+      return placeOf(server, await agentOf.get(`/auth/oauth2/logout?${new URLSearchParams(given).toString()}`))
+    },
+  )
+})
+
+describe('discovery', () => {
+  compare<string>(
+    [
+      [
+        'response_types_supported',
+        'response_types_supported',
+        '["code"]',
+        ['["code id_token","code","id_token","none"]', 'svc has the code flow alone'],
+      ],
+      [
+        'response_modes_supported',
+        'response_modes_supported',
+        '["query"]',
+        ['["form_post","fragment","query"]', 'codes go in the query alone'],
+      ],
+      [
+        'grant_types_supported',
+        'grant_types_supported',
+        '["authorization_code","refresh_token"]',
+        ['["implicit","authorization_code","refresh_token"]', 'svc has no implicit flow'],
+      ],
+      ['subject_types_supported', 'subject_types_supported', '["public"]'],
+      ['id_token_signing_alg_values_supported', 'id_token_signing_alg_values_supported', '["ES256"]'],
+      ['code_challenge_methods_supported', 'code_challenge_methods_supported', '["S256"]'],
+      ['authorization_response_iss_parameter_supported', 'authorization_response_iss_parameter_supported', 'true'],
+      ['claims_parameter_supported', 'claims_parameter_supported', 'false'],
+      [
+        'request_parameter_supported',
+        'request_parameter_supported',
+        'false',
+        ['nothing', 'svc says what is the default too'],
+      ],
+      ['request_uri_parameter_supported', 'request_uri_parameter_supported', 'false'],
+      ...['authorization', 'token', 'userinfo', 'introspection', 'revocation', 'end_session'].map(
+        (name): Row<string> => [`${name}_endpoint`, `${name}_endpoint`, 'an address'],
+      ),
+    ],
+    async (server, member) => {
+      const path = `${new URL(server.issuer).pathname.replace(/\/$/, '')}/.well-known/openid-configuration`
+      const { body } = await get(server, path)
+      assert.equal(body.issuer, server.issuer)
+      const value = body[member]
+      const isAddress = typeof value === 'string' && value.startsWith(`${server.url}/auth/oauth2/`)
+      return isAddress ? 'an address' : (JSON.stringify(value) ?? 'nothing')
+    },
   )
 })

@@ -51,6 +51,9 @@ const resourceInfo = (_: Context, resource: string) => {
   return { scope: APPLICATION_SCOPES, audience: resource, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } }
 }
 
+const isOwn = (_: Context, client: { clientId: string }, token: { clientId: string }): boolean =>
+  token.clientId === client.clientId
+
 /** Its addresses, its rules for refresh tokens and its profile are those of svc where it can be told so. */
 const settings = (asking: Made) => ({
   acrValues: ['mfa'],
@@ -61,7 +64,9 @@ const settings = (asking: Made) => ({
   features: {
     devInteractions: { enabled: false },
     resourceIndicators: { enabled: true, getResourceServerInfo: resourceInfo, useGrantedResource: () => false },
-    rpInitiatedLogout: { enabled: false },
+    introspection: { enabled: true, allowedPolicy: isOwn },
+    revocation: { enabled: true, allowedPolicy: isOwn },
+    rpInitiatedLogout: { enabled: true },
   },
   findAccount: (_: Context, sub: string) => ({
     accountId: sub,
@@ -79,7 +84,14 @@ const settings = (asking: Made) => ({
   renderError: (context: Context, fault: object) => {
     context.body = JSON.stringify(fault)
   },
-  routes: { authorization: '/auth/oauth2/authorize', token: '/auth/oauth2/token' },
+  routes: {
+    authorization: '/auth/oauth2/authorize',
+    end_session: '/auth/oauth2/logout',
+    introspection: '/auth/oauth2/introspect',
+    revocation: '/auth/oauth2/revoke',
+    token: '/auth/oauth2/token',
+    userinfo: '/auth/oauth2/userinfo',
+  },
   ttl: {
     AccessToken: HOUR,
     AuthorizationCode: 60,
