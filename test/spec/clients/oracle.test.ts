@@ -209,7 +209,7 @@ describe('authorize', () => {
 const wordOf = ({ status, headers, body }: ClientAnswer): string => {
   if (status === 200) return body.active === false ? 'inactive' : 'good'
   const challenge = /error="(\w+)"/.exec(headers.get('www-authenticate') ?? '')?.[1]
-  return `${status} ${String(body.error ?? challenge ?? '')}`.trim()
+  return `${status} ${typeof body.error === 'string' ? body.error : (challenge ?? '')}`.trim()
 }
 
 const asWeb = (server: Server) => basic(server.web.id, server.web.secret ?? '')
