@@ -121,6 +121,16 @@ test('a button asks everybody else, and nothing ends before it is pressed', asyn
   assert.equal((await agent.get('/auth/api/v1/user')).status, 401)
 })
 
+test('a POST leads to the same GET, without a token, and ends nothing', async () => {
+  const { agent } = await signedUp(service)
+  const tokens = await trade(agent, HANGING)
+  const fields = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: LOGOUT_URI }
+  const answer = await agent.post('/auth/oauth2/logout', { ...fields, csrf_token: [] }, { origin: 'https://app.example.net' })
+  assert.equal(answer.status, 303)
+  assert.equal(answer.location, logoutPath(fields))
+  assert.equal(await refresh(tokens), 200)
+})
+
 test('a logout leads nowhere that the client has not registered', async () => {
   for (const uri of [
     'https://evil.example/',

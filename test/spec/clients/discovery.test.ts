@@ -119,6 +119,7 @@ describe('requests of other origins', () => {
       assert.equal(headers['access-control-allow-origin'], '*')
       assert.equal(headers['access-control-allow-headers'], 'Authorization, Content-Type, MCP-Protocol-Version')
       assert.equal(headers['access-control-max-age'], '86400')
+      assert.match(String(headers['access-control-expose-headers']), /\bWWW-Authenticate\b/)
       assert.equal(headers['access-control-allow-credentials'], undefined)
     })
   }
@@ -141,6 +142,7 @@ describe('requests of other origins', () => {
     const answer = await agent.get('/auth/oauth2/userinfo', { cookie: 'svc_access=a; svc_access=b; svc_csrf=c' })
     assert.equal(answer.status, 401)
     assert.equal(answer.headers['www-authenticate'], 'Bearer realm="svc"')
+    assert.match(String(answer.headers['access-control-expose-headers']), /\bWWW-Authenticate\b/)
     assert.deepEqual(answer.setCookies, [])
   })
 
