@@ -5,10 +5,11 @@ import { csrfInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 
 /** The user is asked, or has been logged out. */
-type ClientLogoutView = FormView & (
-  | { email: string; name: string | undefined; query: string }
-  | { done: { returnUri: string | undefined; name: string } }
-)
+type ClientLogoutView = FormView &
+  (
+    | { email: string; name: string | undefined; query: string }
+    | { done: { returnUri: string | undefined; name: string } }
+  )
 
 /** Creates the page that asks for a logout which a client wants, and the one that says that it is done. */
 export const createClientLogoutPage =

@@ -143,7 +143,11 @@ test('a POST leads to the same GET, without a token, and ends nothing', async ()
   const { agent } = await signedUp(service)
   const tokens = await trade(agent, HANGING)
   const fields = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: LOGOUT_URI }
-  const answer = await agent.post('/auth/oauth2/logout', { ...fields, csrf_token: [] }, { origin: 'https://app.example.net' })
+  const answer = await agent.post(
+    '/auth/oauth2/logout',
+    { ...fields, csrf_token: [] },
+    { origin: 'https://app.example.net' },
+  )
   assert.equal(answer.status, 303)
   assert.equal(answer.location, logoutPath(fields))
   assert.equal(await refresh(tokens), 200)

@@ -9,10 +9,9 @@ Object.assign(dns, {
   lookup: new Proxy(dns.lookup, {
     apply: (lookup, self, [name, ...rest]: unknown[]) => {
       const hostname = String(name)
-      if (!hostname.endsWith('.invalid'))
-        return Reflect.apply(lookup, self, [hostname.endsWith('.corp.example') ? '127.0.0.1' : name, ...rest])
       const error = Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND', hostname })
-      process.nextTick(rest.at(-1) as Found, error)
+      if (hostname.endsWith('.invalid')) return process.nextTick(rest.at(-1) as Found, error)
+      return Reflect.apply(lookup, self, [hostname.endsWith('.corp.example') ? '127.0.0.1' : name, ...rest])
     },
   }),
 })
