@@ -4,7 +4,7 @@ import { createBoundedCache } from '../lib/bounded-cache.ts'
 import { createSealedTokens, type OpenedToken } from '../lib/sealed-token.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import { type AuthenticatedSession, currentTimeMs, type Sessions } from '../sessions/sessions.ts'
+import { type AuthenticatedSession, currentTimeMs } from '../sessions/sessions.ts'
 import type { Database } from '../storage/database.ts'
 import { compareClocks } from '../storage/server-clock.ts'
 import { spendToken } from '../storage/used-tokens.ts'
@@ -104,7 +104,6 @@ interface AuthorizationDeps extends Pick<ClientSettings, 'resources' | 'scopes'>
   clock: Clock
   rootSecret: RootSecret
   registry: Pick<Registry, 'find' | 'findForAuthorize' | 'isDocumentId'>
-  sessions: Pick<Sessions, 'find'>
   readIdTokenHint: ClientTokens['readIdTokenHint']
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/time.ts'
-import { type AuthenticatedSession, currentTimeMs, type Sessions } from '../sessions/sessions.ts'
+import { type AuthenticatedSession, currentTimeMs } from '../sessions/sessions.ts'
 import type { Database } from '../storage/database.ts'
 import { type AuthorizeFacts, type ConsentFacts, type ConsentOutcome, decideConsent } from './authorize-policy.ts'
 import type { GoodRequest, Recipient } from './authorize-request.ts'
@@ -10,7 +10,6 @@ import { kindOfRedirect } from './redirect-uri.ts'
 interface FactsDeps {
   db: Database
   clock: Clock
-  sessions: Pick<Sessions, 'find'>
 }
 
 /** A good request is decided by these. */
@@ -35,11 +34,7 @@ export const isMemorable = (good: GoodRequest): boolean =>
   kindOf(good.client) === 'operator' && redirectOf(good) === 'https'
 
 /** Finds the facts by which the table decides. */
-export const createFacts = ({ db, clock, sessions }: FactsDeps) => {
-  /** A provider that does not say when its user logged in has proved them when the session began. */
-  const findProvedAtMs = async ({ authenticatedAtMs, sessionId }: AuthenticatedSession): Promise<number> =>
-    authenticatedAtMs ?? (await sessions.find(sessionId))?.createdAtMs ?? 0
-
+export const createFacts = ({ db, clock }: FactsDeps) => {
   const findConsent = async (
     good: GoodRequest,
     { userId }: AuthenticatedSession,
@@ -60,7 +55,9 @@ export const createFacts = ({ db, clock, sessions }: FactsDeps) => {
     const { prompt, maxAgeMs, wantsMfa } = good.request
     const silent = prompt.has('none')
     if (!session) return { user: 'none', silent, mfa: 'enough', proof: 'enough', consent: 'none' }
-    const provedAtMs = await findProvedAtMs(session)
+    // A provider that does not say when its user has logged in there may have asked for nothing: a script of the
+    // application could have pressed its button. That proves nothing until the user confirms it.
+    const provedAtMs = session.authenticatedAtMs ?? 0
     const isProvedSince = provedAtMs >= beganAtMs
     const isOld = maxAgeMs !== undefined && currentTimeMs(session, clock) - provedAtMs > maxAgeMs
     const needsProof = (prompt.has('login') || isOld) && !isProvedSince

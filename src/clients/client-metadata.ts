@@ -58,7 +58,7 @@ const readUris = (metadata: ClientMetadata, field: string): string[] => {
 const noRedirect = (sent: string[], hosts: readonly string[]): AppError => {
   const field = 'redirect_uris'
   const wrong = sent.map((uri) => [uri, findUriProblem(uri, UNCHECKED.type)] as const).find(([, problem]) => problem)
-  if (wrong) return metadataProblem('invalid_redirect_uri', field, `${JSON.stringify(wrong[0])} ${wrong[1]}.`)
+  if (wrong) return metadataProblem('invalid_redirect_uri', field, `${field}: ${JSON.stringify(wrong[0])} ${wrong[1]}.`)
   const accepted = ['127.0.0.1, [::1] and localhost', ...hosts].join(', ')
   const message = `${field} must have one that svc accepts here: those of ${accepted} are.`
   return metadataProblem('invalid_redirect_uri', field, message)

@@ -7,7 +7,6 @@ import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Sessions } from '../sessions/sessions.ts'
 import { lockUserOfSession } from '../sessions/user-sessions-store.ts'
 import type { Sign } from '../sessions/tokens/signer.ts'
 import { type Database, inBatches } from '../storage/database.ts'
@@ -63,7 +62,6 @@ export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'require
   recordEvent: RecordEvent
   notify: Notify
   limits: Limits
-  sessions: Pick<Sessions, 'find'>
   clientGrants: GrantEndings
   onTokens?: OnTokens | undefined
 }

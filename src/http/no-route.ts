@@ -42,7 +42,8 @@ export const createNoRoute = ({ at }: Pick<RouteLookup, 'at'>): NoRoute => {
   const destinationOf = (path: string): Destination => {
     const rows = at(path)
     const isJson = rows.length > 0 ? rows.some(isForPrograms) : API.test(path)
-    const isOAuth = rows.some(({ responseKind }) => responseKind === 'oauth')
+    // The row that answers browsers of other origins comes last, and says nothing of the others.
+    const isOAuth = rows[0]?.responseKind === 'oauth'
     const holdsToken = rows.some((route) => route.responseKind === 'html' && route.holdsToken)
     const anyOrigin = rows.some((route) => route.anyOrigin)
     return { path: rows[0]?.path, responseKind: isOAuth ? 'oauth' : isJson ? 'json' : 'html', holdsToken, anyOrigin }

@@ -100,9 +100,16 @@ export const currentTimeMs = ({ readAtMs }: { readAtMs: number | null | undefine
 export const isUsable = (session: SessionWithUser, clock: Clock): boolean =>
   session.expiresAtMs > currentTimeMs(session, clock) && !session.user.disabled
 
+/** The server has said its time as it read a row; the clock of this process was read before it was asked. */
+export interface ServerReading {
+  readAtMs: number | undefined
+  askedAtMs: number
+}
+
 /**
- * Converts a time in the past from the clock of this process to that of the server that has just said `readAtMs`; the
- * time is unchanged if there is no server.
+ * Converts a time in the past from the clock of this process to that of the server; the time is unchanged if there is
+ * no server. The result is never too early: a request that began before a proof would count the proof as older, and ask
+ * again. It is too late by the way of the question at most, and not by that of the answer, which may have waited.
  */
-export const byServerTime = (timeMs: number, { readAtMs }: { readAtMs: number | undefined }, clock: Clock): number =>
-  readAtMs === undefined ? timeMs : readAtMs - (clock.now() - timeMs)
+export const byServerTime = (timeMs: number, { readAtMs, askedAtMs }: ServerReading): number =>
+  readAtMs === undefined ? timeMs : readAtMs - (askedAtMs - timeMs)

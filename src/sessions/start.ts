@@ -4,7 +4,7 @@ import type { Queries, Transaction } from '../storage/database.ts'
 import type { SessionAuthentication } from './session.ts'
 import { lockSession, findSession, insertSession } from './session-store.ts'
 import type { EndingSession } from './ending.ts'
-import { byServerTime, currentTimeMs, type Device, newSession } from './lifetime.ts'
+import { byServerTime, currentTimeMs, type Device, newSession, type ServerReading } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
 import type { SessionDeps } from './session-deps.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
@@ -91,12 +91,6 @@ export const createStart = (deps: StartDeps) => {
   const { db, clock, lifetimes, defaultAudience, issueTokens, recordEvent } = deps
   const endAboveLimit = createSessionLimit(deps)
 
-  /** Uses the time of the database's server, if there is one. */
-  const proved = (grant: SignInGrant, user: { readAtMs: number | undefined }): Authentication => {
-    const { authenticatedAtMs, amr, provider } = grant
-    return { authenticatedAtMs: authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock), amr, provider }
-  }
-
   return async (
     grant: SignInGrant,
     caller: SessionCaller,
@@ -106,10 +100,10 @@ export const createStart = (deps: StartDeps) => {
     const { userId, isStillValid } = grant
     const { device } = caller
     const session = await db.inTransaction(async (transaction) => {
+      const askedAtMs = clock.now()
       const user = await lockUserOfSession(transaction, userId)
       if (!user) return undefined
-      // Both clocks are compared at once, and the server's time is that of the row.
-      const proven = proved(grant, user)
+      const proven = provenBy(grant, { ...user, askedAtMs })
       if (!(await isStillValid(transaction))) return undefined
       await admitted
       await also?.(transaction)
@@ -136,6 +130,13 @@ export const createStart = (deps: StartDeps) => {
 }
 
 type Authentication = Pick<SessionAuthentication, 'authenticatedAtMs' | 'amr' | 'provider'>
+
+/** Uses the time of the database's server, if there is one. */
+const provenBy = ({ authenticatedAtMs, amr, provider }: SignInGrant, reading: ServerReading): Authentication => ({
+  authenticatedAtMs: authenticatedAtMs && byServerTime(authenticatedAtMs, reading),
+  amr,
+  provider,
+})
 
 const authenticationOf = ({ authenticatedAtMs, amr, provider }: Authentication): Authentication => ({
   authenticatedAtMs,

@@ -6,14 +6,21 @@ import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
+import { addAuthenticator } from '../support/browser/authenticator.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { newAgent, newPerson, type Person, signUp } from '../support/client/accounts.ts'
+import { type BrowserWindow, logInInWindow, openRowOf, openWindow, signUpInWindow } from '../support/browser/window.ts'
+import { currentUser, loggedIn, newAgent, newPerson, type Person, signUp } from '../support/client/accounts.ts'
 import { allowAfterLogin, madeClient } from '../support/clients/authorization.ts'
 import { startDocumentHost } from '../support/clients/document-host.ts'
+import { createProgram } from '../support/clients/mcp-program.ts'
+import { userInfo } from '../support/clients/tokens.ts'
 import { PYTHON_PACKAGES, startCommand } from '../support/examples/examples.ts'
 import { canRun, requirePrepared } from '../support/examples/running-example.ts'
 import { startGateway, startProgram } from '../support/gateway/gateway.ts'
 import { freePort } from '../support/network/free-port.ts'
+import { setUpApp } from '../support/second-factor/guarded-account.ts'
+import { openOperator } from '../support/service/replicas.ts'
 import { startService } from '../support/service/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -114,6 +121,52 @@ async def main():
 asyncio.run(main())
 `
 
+const REDIRECT = 'http://127.0.0.1:49152/callback'
+const documents = await startDocumentHost()
+
+/** How svc knows a program of the MCP SDK, by the name that the user reads. */
+const PROGRAMS: Record<string, () => Promise<[name: string, program: ReturnType<typeof createProgram>]>> = {
+  'a client made by command': async () => {
+    const client = { client_id: await newClient('Made', 'http://127.0.0.1/callback'), issuer: `${url}/auth` }
+    return ['Made', createProgram(REDIRECT, { client })]
+  },
+  'a metadata document': async () => {
+    const documentUrl = documents.publish('browser', { client_name: 'Documented' })
+    return ['Documented', createProgram(REDIRECT, { documentUrl })]
+  },
+  registration: async () => ['Agent', createProgram(REDIRECT, {})],
+}
+
+/** Makes an account; resolves to what its user does at the login page. */
+const LOGINS: Record<string, (visitor: BrowserWindow) => Promise<() => Promise<void>>> = {
+  'a password': async (visitor) => {
+    const person = await newAccount()
+    return () => logInInWindow(visitor, person)
+  },
+  'a second factor': async (visitor) => {
+    const person = await newAccount()
+    const { id: userId } = await currentUser(await loggedIn({ url }, person))
+    const app = await setUpApp(await openOperator(svc), { userId, email: person.email })
+    return async () => {
+      await logInInWindow(visitor, person)
+      await visitor.submit('/auth/login/code', { code: app.nextCode() })
+    }
+  },
+  'a passkey': async (visitor) => {
+    const { page } = visitor
+    await addAuthenticator(page)
+    await visitor.open('/auth/signup?return_to=%2Fauth%2Faccount')
+    await signUpInWindow(visitor, newPerson())
+    const button = page.locator('[data-passkey] button')
+    await openRowOf(button)
+    await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), button.click()])
+    await visitor.open('/auth/account')
+    await visitor.submit('/auth/logout', {})
+    // The browser offers it by itself, and the user has it at hand.
+    return () => page.waitForURL('**/auth/oauth2/authorize**')
+  },
+}
+
 describe('examples of clients', { concurrency: false }, () => {
   test('examples/mcp: a client of the MCP SDK logs in, and calls the tools that the user has allowed', {
     skip: !canRun('mcp'),
@@ -132,6 +185,62 @@ describe('examples of clients', { concurrency: false }, () => {
       /oauth-protected-resource\/mcp", scope="notes:read notes:write"/,
     )
   })
+
+  // Each way to be known, and each way to log in, once.
+  const logins = Object.entries(LOGINS)
+  for (const [at, [known, prepare]] of Object.entries(PROGRAMS).entries()) {
+    const [login, enter] = logins[at] ?? assert.fail()
+    test(`examples/mcp: known by ${known}, a program of the MCP SDK is let in with ${login}, refreshes, and is disconnected`, {
+      skip: !canRun('mcp'),
+    }, async () => {
+      const [name, { kept, provider }] = await prepare()
+      const visitor = await openWindow(browser, { url })
+      const { page } = visitor
+      const logIn = await enter(visitor)
+      const connect = async () => {
+        const client = new Client({ name, version: '1.0.0' })
+        const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { authProvider: provider })
+        await client.connect(transport)
+        return client
+      }
+      await assert.rejects(connect(), UnauthorizedError)
+      await page.goto(kept.address?.href ?? assert.fail('no address'))
+      await logIn()
+      const allow = page.getByRole('button', { name: 'Allow', exact: true })
+      await allow.waitFor()
+      assert.match(await page.locator('main').innerText(), new RegExp(`calls itself “${name}”`))
+      await allow.click()
+      await page.waitForURL((address) => address.href.startsWith(`${REDIRECT}?`))
+      const finishing = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { authProvider: provider })
+      await finishing.finishAuth(new URL(page.url()).searchParams)
+
+      const client = await connect()
+      const call = async () => (await client.callTool({ name: 'list_notes' })).content
+      const none = [{ type: 'text', text: 'There are no notes.' }]
+      assert.deepEqual(await call(), none)
+      /** As if its time had run out. */
+      const spoilToken = (): string => {
+        const tokens = kept.tokens ?? assert.fail('no tokens')
+        kept.tokens = { ...tokens, access_token: 'spoilt' }
+        return tokens.refresh_token ?? ''
+      }
+      const first = spoilToken()
+      assert.deepEqual(await call(), none, 'after a refresh')
+      assert.notEqual(kept.tokens?.refresh_token, first)
+
+      const { access_token: last = '' } = kept.tokens ?? {}
+      await page.goto(`${url}/auth/account`)
+      await page.getByRole('button', { name: `Disconnect ${name}` }).click()
+      await page.getByText('No application has access to your account.').waitFor()
+      assert.equal((await userInfo({ url }, last)).body.error, 'invalid_token', 'svc refuses it at once')
+      spoilToken()
+      delete kept.address
+      await assert.rejects(call(), UnauthorizedError)
+      assert.ok(kept.address, 'the user would be asked again')
+      assert.deepEqual(visitor.complaints, [])
+      await visitor.context.close()
+    })
+  }
 
   test('examples/command-line: a user logs in once, and out', {
     skip: !canRun('command-line'),
@@ -163,7 +272,7 @@ describe('examples of clients', { concurrency: false }, () => {
     await allowByForms(addressIn(await registered.next()), reader)
     assert.deepEqual([await registered.next(), await registered.next()], ['Added.', 'Buy milk'])
     const made = await newClient('Python', 'http://127.0.0.1/callback')
-    const document = (await startDocumentHost()).publish('python')
+    const document = documents.publish('python')
     const { child, next } = start(t, 'mcp-client-python', ['-c', REFRESHING, made, document])
     for (const id of [made, document]) {
       const address = addressIn(await next())

@@ -58,13 +58,19 @@ test('each method of a path has one row', () => {
   assert.deepEqual(rows, [...new Set(rows)])
 })
 
-test('every POST needs a CSRF token, except those with an API key and the one that only redirects the browser from a provider to the GET', () => {
+test('every POST needs a CSRF token, except those with an API key, those of programs, and those that only redirect to the GET', () => {
   const posts = routes.filter((route) => route.method === 'POST' && route.guard !== 'api_key')
   assert.ok(posts.length > 10)
   assert.deepEqual(
     posts.filter(({ csrf }) => csrf !== 'token').map(({ path, csrf }) => [path, csrf]),
-    [['/auth/oauth/company/callback', 'changes_nothing']],
+    [
+      ['/auth/oauth2/authorize', 'changes_nothing'],
+      ['/auth/oauth2/logout', 'changes_nothing'],
+      ...['token', 'revoke', 'register', 'userinfo', 'introspect'].map((name) => [`/auth/oauth2/${name}`, 'no_cookie']),
+      ['/auth/oauth/company/callback', 'changes_nothing'],
+    ],
   )
+  assert.ok(posts.every(({ csrf, responseKind }) => (csrf === 'no_cookie') === (responseKind === 'oauth')))
 })
 
 test('only the check for proxies answers every method, and all that it can do is to look at a session', () => {
@@ -90,12 +96,12 @@ test('the server API takes an API key alone, but for its description', () => {
   )
 })
 
-test('every form is shown again when its CSRF token alone is not good, except a button that only leads elsewhere', async () => {
+test('every form is shown again when its CSRF token alone is not good, except what only leads elsewhere', async () => {
   const forms = routes.filter((route) => route.method === 'POST' && route.responseKind === 'html')
   const modules = await Promise.all(forms.map(async ({ path, module }) => ({ path, module: await module() })))
   assert.deepEqual(
     modules.filter(({ module }) => !('showAgain' in module)).map(({ path }) => path),
-    ['/auth/oauth/company', '/auth/oauth/company/callback'],
+    ['/auth/oauth2/authorize', '/auth/oauth2/logout', '/auth/oauth/company', '/auth/oauth/company/callback'],
   )
 })
 

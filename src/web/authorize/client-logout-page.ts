@@ -1,13 +1,15 @@
 import { t } from '../../languages/texts.ts'
 import { html } from '../../lib/html.ts'
+import type { FormView } from '../../http/form-view.ts'
 import { csrfInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 
 /** The user is asked, or has been logged out. */
-type ClientLogoutView = { csrfToken: string } & (
-  | { email: string; name: string | undefined; query: string }
-  | { done: { returnUri: string | undefined; name: string } }
-)
+type ClientLogoutView = FormView &
+  (
+    | { email: string; name: string | undefined; query: string }
+    | { done: { returnUri: string | undefined; name: string } }
+  )
 
 /** Creates the page that asks for a logout which a client wants, and the one that says that it is done. */
 export const createClientLogoutPage =
@@ -25,10 +27,12 @@ export const createClientLogoutPage =
         body: html`${returnUri === undefined && html`<p>${t('logout.done_advice')}</p>`}${button}`,
       })
     }
-    const { csrfToken, email, name, query } = view
+    const { csrfToken, email, name, query, problem } = view
     return layout.panel({
       title: t('logout.title'),
       sign: 'info',
+      problem,
+      focusesProblem: true,
       body: html`<p>${t.html('common.logged_in_as', { email: html`<b>${email}</b>` })}</p>
 ${name !== undefined && html`<p>${t.html('logout.asked_by', { name: html`<bdi>${name}</bdi>` })}</p>`}
 <form method="post" action="/auth/oauth2/logout/confirm">

@@ -5,16 +5,15 @@ import { isLogoutUriOf } from '../../clients/redirect-uri.ts'
 import { redirectWith } from '../../clients/authorize-request.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
-import type { FormAttempt } from '../../http/route.ts'
-import type { OfferedWays } from '../../http/services.ts'
+import type { FormAttempt, Refusal } from '../../http/route.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { ScreenServices } from '../site/frame.ts'
-import { stayAtLogin } from '../sign-in/offered-ways.ts'
+import { logOut, type LogOutServices } from '../sign-in/log-out.ts'
 import { redirectToGet } from './authorize.ts'
 import { createClientLogoutPage } from './client-logout-page.ts'
 
-type ClientLogoutServices = OfferedWays &
-  Pick<ScreenServices, 'accountLog' | 'cookieWriter' | 'findCurrentSession' | 'layout' | 'sessions'> & {
+type ClientLogoutServices = LogOutServices &
+  Pick<ScreenServices, 'findCurrentSession' | 'layout'> & {
     clients: Clients
   }
 
@@ -33,10 +32,10 @@ interface Asked {
  * operator's, and the grant of its ID token hangs on the session of this browser.
  */
 export const createClientLogout = (deps: ClientLogoutServices) => {
-  const { clients, sessions } = deps
+  const { clients } = deps
   const logoutPage = createClientLogoutPage(deps.layout)
 
-  const read = async ({ get }: RequestContext['query']): Promise<Asked> => {
+  const read = async ({ get }: Pick<RequestContext['query'], 'get'>): Promise<Asked> => {
     const token = get('id_token_hint')
     const hint = token ? await clients.readIdTokenHint(token) : undefined
     const id = get('client_id') ?? hint?.clientId
@@ -56,12 +55,7 @@ export const createClientLogout = (deps: ClientLogoutServices) => {
   ): Promise<void> => {
     if (hint && (session === undefined || session.userId === hint.userId))
       await clients.grants.endOfUser(hint.userId, { id: hint.grantId }, 'logout', context)
-    if (!session) return
-    await sessions.end(session, 'logout', context)
-    const { userId, sessionId } = session
-    deps.accountLog.record(context, { event: 'logout', userId, sessionId })
-    context.signOut()
-    stayAtLogin(deps, context)
+    if (session) await logOut(deps, context)
   }
 
   const mayGoAtOnce = async ({ client, hint }: Asked, session: AuthenticatedSession): Promise<boolean> => {
@@ -90,26 +84,39 @@ export const createClientLogout = (deps: ClientLogoutServices) => {
       return done(asked, context, 'at_once')
     }
     const query = context.target.slice(LOGOUT_PATH.length + 1)
-    return page(
-      200,
-      logoutPage({ csrfToken: context.csrfToken, email: session.email, name: asked.client?.name, query }),
-    )
+    return page(200, logoutPage(questionOf(context, { asked, session, query })))
+  }
+
+  /** What the form has sent back. */
+  const readForm = async ({ form }: RequestContext): Promise<{ query: string; asked: Asked }> => {
+    const query = form.get('query') ?? ''
+    const fields = new URLSearchParams(query)
+    return { query, asked: await read({ get: (name) => fields.get(name) ?? undefined }) }
   }
 
   return {
     ask: { show, act: (context: RequestContext): HttpResponse => redirectToGet(context, LOGOUT_PATH) },
 
     confirmed: {
+      /** Asks again, unless another tab has logged out since. */
+      async showAgain(context: RequestContext, { problem }: Refusal): Promise<string> {
+        const { query, asked } = await readForm(context)
+        const session = await deps.findCurrentSession(context)
+        if (session) return logoutPage({ ...questionOf(context, { asked, session, query }), problem })
+        const { returnUri, client } = asked
+        return logoutPage({ csrfToken: context.csrfToken, done: { returnUri, name: client?.name ?? '' } })
+      },
+
       async act(context: RequestContext, _attempt: FormAttempt): Promise<HttpResponse> {
-        const fields = new URLSearchParams(context.form.get('query') ?? '')
-        const asked = await read({
-          get: (name) => fields.get(name) ?? undefined,
-          all: (name) => fields.getAll(name),
-          names: [],
-        })
+        const { asked } = await readForm(context)
         await end(context, asked, await deps.findCurrentSession(context))
         return done(asked, context, 'form')
       },
     },
   }
 }
+
+const questionOf = (
+  { csrfToken }: RequestContext,
+  { asked, session, query }: { asked: Asked; session: AuthenticatedSession; query: string },
+) => ({ csrfToken, email: session.email, name: asked.client?.name, query })

@@ -1,23 +1,16 @@
 import { createLogoutPage, type LogoutView } from './logout-page.ts'
 import type { ScreenServices } from '../site/frame.ts'
-import type { OfferedWays } from '../../http/services.ts'
 import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { prefersJson } from '../../http/negotiation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, noContent, page, redirect } from '../../http/response.ts'
 import type { Refusal } from '../../http/route.ts'
-import { readPending } from '../sign-in/pending.ts'
-import { identifySessions, requestedReturnTo } from '../sign-in/start-session.ts'
-import { stayAtLogin } from '../sign-in/offered-ways.ts'
+import { logOut, type LogOutServices } from '../sign-in/log-out.ts'
+import { requestedReturnTo } from '../sign-in/start-session.ts'
 
 /** Handles `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
 export const createLogout = (
-  deps: OfferedWays &
-    ReturnTargets &
-    Pick<
-      ScreenServices,
-      'accountLog' | 'cookieWriter' | 'findCurrentSession' | 'layout' | 'pendingSignIns' | 'sessions'
-    >,
+  deps: LogOutServices & ReturnTargets & Pick<ScreenServices, 'findCurrentSession' | 'layout'>,
 ) => {
   const logoutPage = createLogoutPage(deps.layout)
   const view = async (context: RequestContext): Promise<LogoutView> => {
@@ -40,17 +33,7 @@ export const createLogout = (
 
     async act(context: RequestContext): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
-      const ended = (await identifySessions(deps, context)).map(({ session }) => session)
-      for (const session of ended) await deps.sessions.end(session, 'logout', context)
-      // A login in another tab may have replaced this session a moment ago: its new session ends too.
-      const { refresh } = context.cookies
-      if (refresh) ended.push(...(await deps.sessions.endSuccessor(refresh, context)))
-      for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
-      const pending = readPending(deps, context)
-      if (pending) await deps.pendingSignIns.end(pending)
-      if (context.cookies.pending) context.setCookies([deps.cookieWriter.pending()])
-      context.signOut()
-      stayAtLogin(deps, context)
+      await logOut(deps, context)
       return prefersJson(context.headers) ? noContent : redirect(returnTo)
     },
   }

@@ -121,6 +121,38 @@ test('a button asks everybody else, and nothing ends before it is pressed', asyn
   assert.equal((await agent.get('/auth/api/v1/user')).status, 401)
 })
 
+test('the button of an outdated page is shown again, and says so where another tab has logged out', async () => {
+  const { agent } = await signedUp(service)
+  const query = new URLSearchParams({ client_id: client.id, post_logout_redirect_uri: LOGOUT_URI }).toString()
+  const outdated = { query, csrf_token: 'A'.repeat(43) }
+  const again = await agent.post('/auth/oauth2/logout/confirm', outdated, { origin: service.url })
+  assertPage(again, 403)
+  assert.match(again.text, /This page expired, so nothing was changed\./)
+  assert.equal((await agent.get('/auth/api/v1/user')).status, 200)
+  const [, kept = ''] = /name="query" value="([^"]*)"/.exec(again.text) ?? []
+  assert.equal(kept.replaceAll('&amp;', '&'), query)
+  const left = await agent.post('/auth/oauth2/logout/confirm', { query })
+  assert.equal(left.headers.refresh, `0;url=${LOGOUT_URI}`)
+  const late = await agent.post('/auth/oauth2/logout/confirm', outdated, { origin: service.url })
+  assertPage(late, 403)
+  assert.match(late.text, /You’re logged out/)
+  assert.ok(late.text.includes(`href="${LOGOUT_URI}"`))
+})
+
+test('a POST leads to the same GET, without a token, and ends nothing', async () => {
+  const { agent } = await signedUp(service)
+  const tokens = await trade(agent, HANGING)
+  const fields = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: LOGOUT_URI }
+  const answer = await agent.post(
+    '/auth/oauth2/logout',
+    { ...fields, csrf_token: [] },
+    { origin: 'https://app.example.net' },
+  )
+  assert.equal(answer.status, 303)
+  assert.equal(answer.location, logoutPath(fields))
+  assert.equal(await refresh(tokens), 200)
+})
+
 test('a logout leads nowhere that the client has not registered', async () => {
   for (const uri of [
     'https://evil.example/',

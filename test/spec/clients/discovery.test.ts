@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { signedUp } from '../../support/client/accounts.ts'
+import { assertJsonError } from '../../support/client/assertions.ts'
 import { answerToClient, authorizePath, CLIENT_SETTINGS, madeClient } from '../../support/clients/authorization.ts'
 import { assertOAuthError, basic, get, newlyGranted, send, VERIFIER } from '../../support/clients/tokens.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
@@ -119,6 +120,7 @@ describe('requests of other origins', () => {
       assert.equal(headers['access-control-allow-origin'], '*')
       assert.equal(headers['access-control-allow-headers'], 'Authorization, Content-Type, MCP-Protocol-Version')
       assert.equal(headers['access-control-max-age'], '86400')
+      assert.match(String(headers['access-control-expose-headers']), /\bWWW-Authenticate\b/)
       assert.equal(headers['access-control-allow-credentials'], undefined)
     })
   }
@@ -141,11 +143,15 @@ describe('requests of other origins', () => {
     const answer = await agent.get('/auth/oauth2/userinfo', { cookie: 'svc_access=a; svc_access=b; svc_csrf=c' })
     assert.equal(answer.status, 401)
     assert.equal(answer.headers['www-authenticate'], 'Bearer realm="svc"')
+    assert.match(String(answer.headers['access-control-expose-headers']), /\bWWW-Authenticate\b/)
     assert.deepEqual(answer.setCookies, [])
   })
 
-  test('another method is 405, as OAuth says it', async () =>
-    assertOAuthError(await get(service, '/auth/oauth2/token'), 405, 'invalid_request'))
+  test('another method is 405, as OAuth says it, and as ever at the keys', async () => {
+    assertOAuthError(await get(service, '/auth/oauth2/token'), 405, 'invalid_request')
+    const path = '/auth/.well-known/jwks.json'
+    assertJsonError(await createUserAgent(service).send({ method: 'PUT', path }), 405, 'method_not_allowed')
+  })
 })
 
 describe('introspection', () => {

@@ -3,10 +3,20 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { fetchDocument, FetchProblem } from '../../../src/clients/document-fetch.ts'
-import { newAgent, signedUp } from '../../support/client/accounts.ts'
+import { newAgent, type Person, signedUp } from '../../support/client/accounts.ts'
 import { createBackend } from '../../support/client/backend.ts'
-import { authorizePath, CLIENT_SETTINGS } from '../../support/clients/authorization.ts'
+import type { UserAgent } from '../../support/client/user-agent.ts'
+import { allow, answerToClient, authorizePath, CLIENT_SETTINGS } from '../../support/clients/authorization.ts'
 import { LOOPBACK_URI, startDocumentHost } from '../../support/clients/document-host.ts'
+import {
+  assertEnded,
+  assertLive,
+  assertOAuthError,
+  refresh,
+  tokensIn,
+  trade,
+  type Tokens,
+} from '../../support/clients/tokens.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { runJsonCommandOf } from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
@@ -26,6 +36,16 @@ const { agent } = await signedUp(service)
 const request = async (id: string, by = agent) => by.get(authorizePath(id, { redirect_uri: LOOPBACK_URI }))
 /** A user of their own for each test: fetches are limited. */
 const requestByNew = async (id: string) => request(id, (await signedUp(service)).agent)
+
+/** The user proves to be there, and allows the client what it asks for. */
+const grantedTo = async (id: string, { agent: by, person }: { agent: UserAgent; person: Person }): Promise<Tokens> => {
+  const { location = '' } = await request(id, by)
+  const returnTo = new URL(location, service.url).searchParams.get('return_to') ?? assert.fail(location)
+  const confirmed = await by.post('/auth/account/confirm', { password: person.password, return_to: returnTo })
+  const answer = await allow(by, await by.get(confirmed.location ?? ''))
+  const code = answerToClient(answer, LOOPBACK_URI).get('code') ?? ''
+  return tokensIn(await trade(service, { id }, code, { redirect_uri: LOOPBACK_URI }))
+}
 
 describe('a metadata document', () => {
   test('is fetched once a user is signed in, and not before; then the client is one that nobody has checked', async () => {
@@ -223,6 +243,35 @@ describe('a metadata document', () => {
     assert.notEqual((await requestByNew(host.urlOf('many-11'))).status, 429, 'another user')
   })
 
+  test('is not fetched for tokens: a grant holds what it needs, whatever has become of the document', async () => {
+    const id = host.publish('forgotten')
+    const user = await signedUp(service)
+    const tokens = await grantedTo(id, user)
+    assert.equal(host.requestsFor('forgotten').length, 1)
+    host.answer('forgotten', (_, response) => response.writeHead(404).end())
+    await clock.turnTo(clock.aheadMs() + 48 * HOUR_MS)
+    const next = tokensIn(await refresh(service, { id }, tokens.refresh))
+    await assertLive(service, next)
+    assert.equal(host.requestsFor('forgotten').length, 1)
+  })
+
+  test('gives a user 20 grants at most: the one unused for longest ends, and no other client loses one', async () => {
+    const [id, other] = [host.publish('greedy'), host.publish('modest')]
+    const user = await signedUp(service)
+    const kept = await grantedTo(other, user)
+    const all: Tokens[] = []
+    for (let count = 0; count < 21; count += 1) {
+      all.push(await grantedTo(id, user))
+      // A user allows 20 an hour.
+      if (count === 10) await clock.turnTo(clock.aheadMs() + HOUR_MS + MINUTE_MS)
+    }
+    const [first, second] = all
+    assert.ok(first && second)
+    await assertEnded(service, { id }, first)
+    tokensIn(await refresh(service, { id }, second.refresh))
+    tokensIn(await refresh(service, { id: other }, kept.refresh))
+  })
+
   test('of a client that was disabled is not fetched', async () => {
     const id = host.publish('disabled')
     await requestByNew(id)
@@ -270,16 +319,18 @@ describe('a metadata document', () => {
 })
 
 describe('a client whose host leaves SVC_CLIENT_HOSTS', () => {
-  test('is disabled at the start', async () => {
+  test('is disabled at the start, and its grants end', async () => {
     const id = host.publish('leaving')
-    await requestByNew(id)
+    const tokens = await grantedTo(id, await signedUp(service))
     await service.restart({ env: { SVC_CLIENT_HOSTS: 'other.example' } })
     assert.equal((await show(id)).disabled, true)
     assert.equal((await requestByNew(id)).status, 400)
+    assertOAuthError(await refresh(service, { id }, tokens.refresh), 401, 'invalid_client')
     await service.restart({ env: { SVC_CLIENT_HOSTS: 'localhost' } })
     assert.equal((await requestByNew(id)).status, 400, 'until an operator enables it')
     await runJsonCommandOf(service, ['clients', 'enable', id])
     assert.notEqual((await requestByNew(id)).status, 400)
+    await assertEnded(service, { id }, tokens)
   })
 })
 

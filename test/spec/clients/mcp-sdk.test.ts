@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { auth, type OAuthClientProvider, type OAuthDiscoveryState } from '@modelcontextprotocol/client'
+import { auth } from '@modelcontextprotocol/client'
 import { afterwards } from '../../support/cleanup.ts'
 import { newAgent, signedUp } from '../../support/client/accounts.ts'
 import { allowAfterLogin, answerToClient, CLIENT_SETTINGS, madeClient } from '../../support/clients/authorization.ts'
 import { LOOPBACK_URI, startDocumentHost } from '../../support/clients/document-host.ts'
+import { createProgram } from '../../support/clients/mcp-program.ts'
 import { assertLive, userInfo } from '../../support/clients/tokens.ts'
 import { startService } from '../../support/service/service.ts'
 
@@ -37,63 +38,22 @@ const service = await startService({ env })
 const documents = await startDocumentHost()
 issuer = `${service.url}/auth`
 
-type Kept = {
-  client?: Awaited<ReturnType<OAuthClientProvider['clientInformation']>>
-  tokens?: Awaited<ReturnType<OAuthClientProvider['tokens']>>
-  verifier?: string
-  address?: URL
-  discovered?: OAuthDiscoveryState
-}
-
-/** A program that keeps what the SDK hands it. */
-const createProgram = ({
-  client,
-  documentUrl,
-}: {
-  client?: { client_id: string; issuer: string }
-  documentUrl?: string
-}) => {
-  const kept: Kept = { client }
-  const provider: OAuthClientProvider = {
-    redirectUrl: REDIRECT,
-    ...(documentUrl === undefined ? {} : { clientMetadataUrl: documentUrl }),
-    clientMetadata: { client_name: 'Agent', redirect_uris: [REDIRECT] },
-    clientInformation: () => kept.client,
-    saveClientInformation: (information) => {
-      kept.client = information
-    },
-    tokens: () => kept.tokens,
-    saveTokens: (tokens) => {
-      kept.tokens = tokens
-    },
-    redirectToAuthorization: (address) => {
-      kept.address = address
-    },
-    saveCodeVerifier: (verifier) => {
-      kept.verifier = verifier
-    },
-    saveDiscoveryState: (state) => {
-      kept.discovered = state
-    },
-    discoveryState: () => kept.discovered,
-    codeVerifier: () => kept.verifier ?? assert.fail('no verifier'),
-  }
-  return { kept, provider }
-}
-
 const { person } = await signedUp(service)
 
 /** How svc knows the program, and the id that it has then. */
 const WAYS: Record<string, () => Promise<{ program: ReturnType<typeof createProgram>; id: RegExp }>> = {
   'with a client made by command': async () => {
     const client = await madeClient(service, { redirectUri: LOOPBACK_URI, options: ['--type', 'native'] })
-    return { program: createProgram({ client: { client_id: client.id, issuer } }), id: new RegExp(`^${client.id}$`) }
+    return {
+      program: createProgram(REDIRECT, { client: { client_id: client.id, issuer } }),
+      id: new RegExp(`^${client.id}$`),
+    }
   },
   'with a metadata document': async () => {
     const documentUrl = documents.publish('agent')
-    return { program: createProgram({ documentUrl }), id: new RegExp(`^${documentUrl}$`) }
+    return { program: createProgram(REDIRECT, { documentUrl }), id: new RegExp(`^${documentUrl}$`) }
   },
-  'by registration': async () => ({ program: createProgram({}), id: /^[\w-]{20,}$/ }),
+  'by registration': async () => ({ program: createProgram(REDIRECT, {}), id: /^[\w-]{20,}$/ }),
 }
 
 for (const [way, prepare] of Object.entries(WAYS)) {

@@ -1,12 +1,15 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newAgent, signedUp } from '../../support/client/accounts.ts'
+import { currentUser, newAgent, signedUp } from '../../support/client/accounts.ts'
 import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
 import { answerToClient, authorizePath, CLIENT_SETTINGS, madeClient } from '../../support/clients/authorization.ts'
 import { granted } from '../../support/clients/tokens.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { openDatabase } from '../../support/database/database.ts'
+import { databaseChoice } from '../../support/database/database-choice.ts'
 import { startService } from '../../support/service/service.ts'
+import { eventually } from '../../support/wait.ts'
 
 const HALF_AN_HOUR_MS = 30 * 60_000
 const clock = turnedClock()
@@ -98,3 +101,25 @@ for (const [session, hinted, maxAge, cells] of TABLE) {
     }
   })
 }
+
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+
+// SQLite has no clock of its own, and no row that one statement waits for.
+if (databaseChoice === 'postgres')
+  test('a proof is for the request that began before it, however late the database answers', async () => {
+    const { agent, person } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    const database = await openDatabase(service)
+    for (const changes of [{ prompt: 'login' }, { max_age: '0' }]) {
+      const { location = '' } = await agent.get(authorizePath(client.id, { scope: SCOPE, ...changes }))
+      const returnTo = new URL(location, service.url).searchParams.get('return_to') ?? assert.fail(location)
+      await database.rows('BEGIN')
+      await database.rows('SELECT id FROM users WHERE id = ? FOR UPDATE', id)
+      const confirming = agent.post('/auth/account/confirm', { password: person.password, return_to: returnTo })
+      await eventually('the login waits for the row of its user', async () => (await database.rows(WAITING)).length > 0)
+      await clock.turnTo(clock.aheadMs() + 60_000)
+      await database.rows('COMMIT')
+      const { location: back = '' } = await confirming
+      assert.equal(outcomeOf(await agent.get(back)), 'consent')
+    }
+  })

@@ -6,6 +6,7 @@ import { CLIENT_SETTINGS, authorizePath, allow, answerToClient } from '../../sup
 import { assertOAuthError, get, tokensIn, trade } from '../../support/clients/tokens.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { runJsonCommandOf } from '../../support/service/operator-commands.ts'
+import { openOperator } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 
 const URI = 'http://127.0.0.1/callback'
@@ -131,6 +132,31 @@ describe('POST /auth/oauth2/register', () => {
     assertOAuthError(limited, 429, 'temporarily_unavailable')
     assert.ok(Number(limited.headers.get('retry-after')) > 0)
     assert.equal((await register({ redirect_uris: [URI] }, '192.0.2.2')).status, 201)
+  })
+
+  test('keeps a thousand that nobody has used: the oldest gives way, and none that was used', async () => {
+    const { db } = await openOperator(service)
+    const row = await db.get<Record<string, string | number | null>>('SELECT * FROM clients LIMIT 1')
+    await db.inTransaction(async (transaction) => {
+      const insert = async (id: string, kind: string, at: number, usedAt: number | null) => {
+        const made = { ...row, id, kind, created_at: at, used_at: usedAt }
+        const names = Object.keys(made)
+        const places = names.map(() => '?').join(', ')
+        await transaction.run(`INSERT INTO clients (${names.join(', ')}) VALUES (${places})`, ...Object.values(made))
+      }
+      await insert('used', 'registered', 1, 1)
+      await insert('made', 'operator', 2, null)
+      for (let count = 0; count < 1000; count += 1) await insert(`unused-${count}`, 'registered', 3 + count, null)
+    })
+    const { body } = await register({ redirect_uris: [URI] })
+    const unused = "SELECT id FROM clients WHERE kind = 'registered' AND used_at IS NULL ORDER BY created_at"
+    const left = (await db.all<{ id: string }>(unused)).map(({ id }) => id)
+    assert.equal(left.length, 1000)
+    assert.equal(left.at(-1), body.client_id)
+    assert.ok(!left.includes('unused-0'))
+    const others = await db.all<{ id: string }>("SELECT id FROM clients WHERE id IN ('used', 'made')")
+    assert.equal(others.length, 2)
+    await db.run("DELETE FROM clients WHERE id LIKE 'unused-%'")
   })
 
   test('is announced by discovery', async () => {

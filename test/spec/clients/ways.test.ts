@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { decodeJwt } from 'jose'
 import { loggedIn, logIn, newAgent, newPerson, type Person } from '../../support/client/accounts.ts'
 import { assertPage } from '../../support/client/assertions.ts'
 import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
@@ -12,6 +13,7 @@ import {
   CLIENT_SETTINGS,
   consentForm,
 } from '../../support/clients/authorization.ts'
+import { tokensIn, trade } from '../../support/clients/tokens.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
 import { addPasskey, loginOptions, logInWithPasskey, postJson } from '../../support/passkeys/passkeys.ts'
@@ -74,18 +76,24 @@ const follow = async (agent: UserAgent, answer: Answer): Promise<Answer> => {
   return last
 }
 
-/** The way has led to the question of this request, at once; the answer leads to the client. */
-const assertAsked = async (agent: UserAgent, answer: Answer): Promise<void> => {
+/**
+ * The way has led to the question of this request, at once; the answer leads to the client. Resolves to what the ID token
+ * says about the login.
+ */
+const assertAsked = async (agent: UserAgent, answer: Answer): Promise<Record<string, unknown>> => {
   const page = await follow(agent, answer)
   consentForm(page)
   const told = answerToClient(await allow(agent, page), URI)
-  assert.match(told.get('code') ?? '', /^svc_ac_/)
   assert.equal(told.get('state'), LONG)
+  const traded = await trade(service, { id: stranger }, told.get('code') ?? '', { redirect_uri: URI })
+  const { acr, amr, auth_time } = decodeJwt(tokensIn(traded).id ?? '')
+  assert.ok(Math.abs(Number(auth_time) - Date.now() / 1000) < 600, String(auth_time))
+  return { acr, amr }
 }
 
 /** A browser whose request waits at the login page. */
-const atLogin = async (agent = newAgent(service)) => {
-  const sent = await agent.get(pathWith())
+const atLogin = async (agent = newAgent(service), changes: Record<string, string> = {}) => {
+  const sent = await agent.get(pathWith(changes))
   assert.match(sent.location ?? '', /^\/auth\/login\?/)
   return { agent, returnTo: returnToOf(sent.location), page: await agent.get(sent.location ?? '') }
 }
@@ -102,7 +110,8 @@ describe('a request comes back after', () => {
     const wrong = await logIn(agent, { ...person, password: 'wrong' }, { return_to: returnTo })
     assertPage(wrong, 401)
     assert.ok(wrong.text.includes(`name="return_to" value="${returnTo}"`))
-    await assertAsked(agent, await logIn(agent, person, { return_to: returnTo }))
+    const proved = await assertAsked(agent, await logIn(agent, person, { return_to: returnTo }))
+    assert.deepEqual(proved, { acr: undefined, amr: ['pwd'] })
   })
 
   test('a signup, by the link of its message', async () => {
@@ -119,7 +128,10 @@ describe('a request comes back after', () => {
     const { agent, returnTo } = await atLogin()
     assertPage(await logIn(agent, person, { return_to: returnTo }))
     const { link } = await smtp.receivedFor(person.email)
-    await assertAsked(agent, await verifyBy(agent, tokenOf(link)))
+    const sent = await follow(agent, await verifyBy(agent, tokenOf(link)))
+    assert.match(sent.text, /action="\/auth\/account\/confirm[^>]*>[^]*name="password"/)
+    // The link proves no password, and so does not say when the user has logged in.
+    await assertAsked(agent, await agent.post(CONFIRM, { password: person.password, return_to: returnTo }))
   })
 
   test('a reset, by the link of its message', async () => {
@@ -148,6 +160,20 @@ describe('a request comes back after', () => {
     }
   })
 
+  test('a login with a provider that does not say when its user has logged in there: that proves nothing, and is asked for', async () => {
+    const person = newOpenIdUser()
+    const visit = (url: string) => corp.visit(url, { person })
+    await signInBy(newAgent(service), 'corp', visit)
+    for (const changes of [{}, { prompt: 'login' }, { max_age: '600' }]) {
+      const { agent, returnTo } = await atLogin(newAgent(service), changes)
+      const sent = await agent.get((await signInBy(agent, 'corp', visit, { return_to: returnTo })).location ?? '')
+      assert.ok(sent.location?.startsWith(`${CONFIRM}?`), sent.location)
+      assertPage(await agent.get(sent.location ?? ''))
+      const form = { intent: 'confirm', return_to: returnToOf(sent.location) }
+      await assertAsked(agent, await signInBy(agent, 'corp', visit, form))
+    }
+  })
+
   test('a code of an app, and a recovery code', async () => {
     const person = await newAccount()
     const app = await setUpApp(core, { userId: person.id, email: person.email })
@@ -159,7 +185,8 @@ describe('a request comes back after', () => {
       const page = await agent.get(half.location ?? '')
       assert.equal(page.headers['cross-origin-opener-policy'], undefined)
       assert.ok(page.text.includes(`name="return_to" value="${returnTo}"`))
-      await assertAsked(agent, await agent.post('/auth/login/code', { ...code, return_to: returnTo }))
+      const proved = await assertAsked(agent, await agent.post('/auth/login/code', { ...code, return_to: returnTo }))
+      assert.deepEqual(proved, { acr: 'mfa', amr: 'code' in code ? ['pwd', 'otp', 'mfa'] : ['pwd', 'mfa'] })
     }
   })
 
@@ -229,7 +256,8 @@ describe('a confirmation for a request leads back to it', () => {
       url.replaceAll('&amp;', '&'),
       authenticator.authenticate(await loginOptions(agent)),
     )
-    await assertAsked(agent, await agent.get(answer.json<{ redirect_to: string }>().redirect_to))
+    const proved = await assertAsked(agent, await agent.get(answer.json<{ redirect_to: string }>().redirect_to))
+    assert.deepEqual(proved, { acr: 'mfa', amr: ['hwk', 'mfa'] })
   })
 
   test('by password and a code', async () => {

@@ -14,7 +14,14 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const provider = { issuer: 'https://login.example.com', clientId: 'client', clientSecret: 'secret' }
 // The paths of assets contain the name of the service, so both services must have the same name.
-const service = await startService({ env: { ...providerSettings({ company: provider }), SVC_APP_NAME: 'Any' } })
+const service = await startService({
+  env: {
+    ...providerSettings({ company: provider }),
+    SVC_APP_NAME: 'Any',
+    SVC_CLIENTS: 'on',
+    SVC_CLIENT_REGISTRATION: 'on',
+  },
+})
 const routes = routeTable('company')
 
 const NAMES = ['svc_access', 'svc_refresh', 'svc_csrf', 'svc_oauth']
@@ -34,14 +41,16 @@ describe('a response that caches may store', () => {
     })
   }
 
-  test('is an asset, the session script or the JWK Set, and nothing else', async () => {
+  test('is an asset, the session script, the JWK Set or the discovery document, and nothing else', async () => {
     const stored: string[] = []
     for (const { path, method } of routes) {
       const answer = await newAgent(service).send({ method, path })
       if (mayBeStored(answer)) stored.push(path)
     }
-    const expected = routes.filter(({ path }) =>
-      /^\/auth\/(?:assets\/|session\.js$|\.well-known\/jwks\.json$)/.test(path),
+    const expected = routes.filter(
+      ({ method, path }) =>
+        method === 'GET' &&
+        /^\/auth\/(?:assets\/|session\.js$)|\.well-known\/(?:jwks\.json$|openid-c|oauth-a)/.test(path),
     )
     assert.deepEqual(
       stored,
@@ -114,6 +123,11 @@ const everyAnswer = async (own: { url: string }): Promise<[path: string, Answer]
   return answers
 }
 
+/** Programs of any origin ask here, without cookies. */
+const OPEN_TO_ANY_ORIGIN = new Set(routes.flatMap(({ anyOrigin, path }): string[] => (anyOrigin ? [path] : [])))
+/** A client may watch the window in which it has sent a user here. */
+const isForClients = (path: string): boolean => path.startsWith('/auth/oauth2/')
+
 describe('every response', () => {
   test('forbids other types and embedding by other origins, and isolates HTML from other windows', async () => {
     const { host } = new URL(service.url)
@@ -124,9 +138,11 @@ describe('every response', () => {
       const policy = String(headers['content-security-policy'])
       assert.match(policy, /default-src 'none';.*frame-ancestors 'none'/, path)
       assert.doesNotMatch(policy, /'unsafe-eval'|script-src[^;]*'unsafe-inline'/, path)
-      assert.equal(headers['access-control-allow-origin'], undefined, path)
+      const isOpen = OPEN_TO_ANY_ORIGIN.has(path)
+      assert.equal(headers['access-control-allow-origin'], isOpen ? '*' : undefined, path)
+      assert.equal(headers['access-control-allow-credentials'], undefined, path)
       if (!headers['content-type']?.startsWith('text/html')) continue
-      assert.equal(headers['cross-origin-opener-policy'], 'same-origin', path)
+      assert.equal(headers['cross-origin-opener-policy'], isForClients(path) ? undefined : 'same-origin', path)
       assert.ok(policy.includes(`style-src ${host}/auth/assets/; script-src ${host}/auth/assets/;`), policy)
     }
   })

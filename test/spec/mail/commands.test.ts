@@ -42,7 +42,8 @@ describe('svc mail test', () => {
     const strict = await startScriptedSmtpServer({ EHLO: '250 AUTH PLAIN', MAIL: `550 <${from}> is not yours` }, t)
     const picky = await startScriptedSmtpServer({ EHLO: '250 AUTH PLAIN', RCPT: '550 no' }, t)
     const silent = await startScriptedSmtpServer({ greeting: 'silence' }, t)
-    const elsewhere = { SVC_BASE_URL: 'https://app.example.com' }
+    const tap = new URL('../../support/network/host-name-tap.ts', import.meta.url).href
+    const elsewhere = { SVC_BASE_URL: 'https://app.example.com', NODE_OPTIONS: `--import=${tap}` }
     const cases: [url: string, words: RegExp, env?: Environment][] = [
       [
         'smtp://mail.invalid',

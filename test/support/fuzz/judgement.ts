@@ -7,6 +7,10 @@ const KNOWN_COOKIE =
   /^(?:__Host-|__Secure-)?svc_(?:access|refresh|csrf|session|fresh|device|last_way|link|pending|codes|done|stay|oauth)$/
 const READABLE_COOKIE = /^(?:__Host-)?svc_(?:csrf|session|fresh)$/
 const SAME_SITE_PATH = /^\/(?![/\\])[\x21-\x7e]*$/
+/** Clients that the world has made, and those that can register themselves. */
+const OF_CLIENT =
+  /^(?:https:\/\/app\.example\.net\/(?:callback|bye)|http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?|cursor:)/
+const OAUTH_PATH = /^\/auth\/oauth2\/(?:token|revoke|introspect|userinfo|register)(?:\?|$)/
 const JSON_PATH =
   /^\/auth\/(?:api\/|(?:passkeys\/(?:login|register)(?:\/options)?|health|ready|\.well-known\/(?:jwks\.json|passkey-endpoints))(?:\?|$))/
 
@@ -17,8 +21,9 @@ export interface Places {
   providerOrigin: string
 }
 
-const judgeLocation = (location: string, { url, providerOrigin }: Places): void => {
+const judgeLocation = (path: string, location: string, { url, providerOrigin }: Places): void => {
   if (SAME_SITE_PATH.test(location)) return
+  if (path.startsWith('/auth/oauth2/') && OF_CLIENT.test(location)) return
   const isLogin = location.startsWith(`${url}/auth/login?return_to=`)
   assert.ok(isLogin || location.startsWith(`${providerOrigin}/login/oauth/authorize?`), `off-site: ${location}`)
 }
@@ -41,6 +46,11 @@ const judgeBody = ({ method, path }: Request, { status, headers, text }: Answer)
     assert.ok(headers['content-security-policy'], 'a page without a policy')
     assert.ok(!text.includes(MARKUP), 'a page repeats markup')
   }
+  if (OAUTH_PATH.test(path) && status >= 400) {
+    const { error, error_description: description } = JSON.parse(text) as Record<string, unknown>
+    assert.deepEqual([typeof error, typeof description], ['string', 'string'], text)
+    assert.equal(headers['access-control-allow-credentials'], undefined)
+  }
   assert.doesNotMatch(text, /\$argon2id\$v=19\$m=\d|node:internal|\bat .+\.ts:\d+/)
   if (!JSON_PATH.test(path) || status < 400) return
   const { error } = JSON.parse(text) as { error: { code: unknown; message: unknown; request_id: unknown } }
@@ -55,7 +65,9 @@ export const judge = (request: Request, answer: Answer, places: Places): void =>
   assert.ok(status >= 200 && status < 500, `${status} ${answer.text}`)
   assert.match(String(headers['x-request-id']), /^[0-9a-f]{20}$/)
   assert.equal(status === 303, location !== undefined && status < 400, `${status} to ${location}`)
-  if (location !== undefined) judgeLocation(location, places)
+  const goesOn =
+    location ?? (headers.refresh === undefined ? undefined : String(headers.refresh).replace(/^0;url=/, ''))
+  if (goesOn !== undefined) judgeLocation(request.path, goesOn, places)
   judgeCookies(answer)
   judgeBody(request, answer)
 }

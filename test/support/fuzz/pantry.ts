@@ -51,7 +51,10 @@ const readForms = (html: string): [action: string, FormFields][] =>
         return name === undefined ? [] : [[name, isFilledIn ? undefined : attributeOf(attributes, 'value')]]
       },
     )
-    return [(attributeOf(tag, 'action') ?? '').split('?', 1).join(''), inputs]
+    // A browser sends the button that was pressed, and of several with one name no other.
+    const names = inputs.map(([name]) => name)
+    const sent = inputs.filter(([name], at) => names.indexOf(name) === at)
+    return [(attributeOf(tag, 'action') ?? '').split('?', 1).join(''), sent]
   })
 
 /** `forbidden`: what belongs to a user whom no request may name. */

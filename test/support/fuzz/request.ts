@@ -113,9 +113,17 @@ const requestFor = (route: FuzzedRoute, fields: readonly string[]): fc.Arbitrary
     { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...names), member, { maxKeys: 5 }) },
     { weight: 1, arbitrary: fc.jsonValue() },
   )
+  const expectedAnd = (some: readonly string[]): fc.Arbitrary<Pairs> =>
+    fc.tuple(expected(route.expects), pairs(some, 2)).map((parts) => parts.flat())
   const shown = fc.record({ shown: fc.nat(5), form: fc.oneof(fc.constant<Pairs>([]), pairs(fields, 3)) })
   const bodies = {
-    form: mostly<FuzzRequest['body']>(shown, fc.record({ form: pairs(fields, 7) })),
+    form: mostly<FuzzRequest['body']>(
+      // A program's form is on no page.
+      route.path.startsWith('/auth/oauth2/') && route.expects.length > 0
+        ? fc.record({ form: expectedAnd(fields) })
+        : shown,
+      fc.record({ form: pairs(fields, 7) }),
+    ),
     json: json.map((value) => ({ json: value })),
     nothing: fc.constant(undefined),
   }
@@ -137,7 +145,8 @@ const requestFor = (route: FuzzedRoute, fields: readonly string[]): fc.Arbitrary
       { weight: 1, arbitrary: nasty.map((text) => `/${encodeURIComponent(text)}`) },
     ),
     query: fc.oneof(
-      { weight: 6, arbitrary: expected(route.expects) },
+      { weight: 4, arbitrary: expected(route.expects) },
+      { weight: 2, arbitrary: expectedAnd(route.parameters) },
       { weight: 2, arbitrary: pairs([...route.parameters, ...fields.filter((name) => IN_QUERIES.has(name))], 3) },
       { weight: 1, arbitrary: pairs(names, 3) },
     ),
@@ -146,7 +155,9 @@ const requestFor = (route: FuzzedRoute, fields: readonly string[]): fc.Arbitrary
       { weight: 1, arbitrary: pairs([...COOKIES, ...MORE_COOKIES], 7) },
     ),
     csrf: mostly(fc.constant(true), fc.constant(false)),
-    key: route.needs === 'api_key' ? mostly(keptKey, fc.option(valueFor('api_key', names), { nil: undefined })) : noKey,
+    key: route.bearer
+      ? mostly(kept(route.bearer), fc.option(valueFor(route.bearer, names), { nil: undefined }))
+      : noKey,
     type: mostly<string | undefined>(fc.constant(TYPES[route.takes]), fc.constantFrom(...OTHER_TYPES)),
     headers: mostly(
       fc.constant({}),
@@ -157,9 +168,14 @@ const requestFor = (route: FuzzedRoute, fields: readonly string[]): fc.Arbitrary
 }
 
 const expected = (names: readonly string[]): fc.Arbitrary<Pairs> =>
-  fc.tuple(...names.map((name): fc.Arbitrary<[string, Value]> => fc.tuple(fc.constant(name), genuine(name))))
+  fc.tuple(
+    ...names.map(
+      (name): fc.Arbitrary<[string, Value]> =>
+        fc.tuple(fc.constant(name), mostly(fc.constant(newest(name)), genuine(name))),
+    ),
+  )
 
-const keptKey = fc.constant<Value | undefined>(newest('api_key'))
+const kept = (name: string) => fc.constant<Value | undefined>(newest(name))
 const noKey = fc.constant(undefined)
 /** Names that pages read from their address. */
 const IN_QUERIES = new Set(['return_to', 'token', 'pending', 'done', 'email', 'acr', 'replace', 'redirect', 'headers'])
