@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Client } from './client.ts'
-import { MAX_NAME_LENGTH, MAX_URIS, readClientName } from './client-rules.ts'
+import { MAX_NAME_LENGTH, MAX_URIS, NAME_RULE, readClientName } from './client-rules.ts'
 import { findUriProblem, isOnHosts, kindOfRedirect } from './redirect-uri.ts'
 
 /** What a client says about itself, in a document or a registration (RFC 7591 section 2): nothing has been checked. */
@@ -68,8 +68,7 @@ const readName = ({ client_name: given }: ClientMetadata, otherwise: string): st
   if (given === undefined || given === null) return otherwise.slice(0, MAX_NAME_LENGTH)
   const name = typeof given === 'string' ? readClientName(given) : undefined
   if (name !== undefined) return name
-  const message = `client_name must be a text of 1 to ${MAX_NAME_LENGTH} characters, without control and direction characters.`
-  throw metadataProblem('invalid_client_metadata', 'client_name', message)
+  throw metadataProblem('invalid_client_metadata', 'client_name', `client_name must be a text of ${NAME_RULE}.`)
 }
 
 const hostOf = (uri: string): string =>

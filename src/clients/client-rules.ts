@@ -24,9 +24,17 @@ type Field = 'name' | 'redirect_uris' | 'logout_uris' | 'backchannel_logout_uri'
 
 export const MAX_NAME_LENGTH = 60
 
+/** Messages say this about the names of clients. */
+export const NAME_RULE = `1 to ${MAX_NAME_LENGTH} characters, without control and direction characters, and without many marks on one letter`
+
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
-/** Characters that control, turn or break a line, and those that nobody sees, but for the joiners of some scripts. */
-const HIDDEN = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200c\u200d]]/v
+/**
+ * Characters that control, turn or break a line, and those that nobody sees, but for the joiners of some scripts and the
+ * variants of emoji.
+ */
+const HIDDEN = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]--[\u200c\u200d\ufe0e\ufe0f]]/v
+/** So many marks on one letter, as no language has, would cover the words above and below. */
+const STACKED = /\p{M}{5}/u
 
 export const MAX_URIS = 20
 const MAX_SCOPES = 100
@@ -38,14 +46,13 @@ export const clientRefusal = (field: Field | 'client_id', message: string): AppE
 export const readClientName = (entered: string): string | undefined => {
   const name = entered.trim().normalize('NFC')
   const length = [...name].length
-  return length <= MAX_NAME_LENGTH && VISIBLE.test(name) && !HIDDEN.test(name) ? name : undefined
+  return length <= MAX_NAME_LENGTH && VISIBLE.test(name) && !HIDDEN.test(name) && !STACKED.test(name) ? name : undefined
 }
 
 const requireName = (entered: string): string => {
   const name = readClientName(entered)
   if (name !== undefined) return name
-  const message = `The name of a client has 1 to ${MAX_NAME_LENGTH} characters, without control and direction characters.`
-  throw clientRefusal('name', message)
+  throw clientRefusal('name', `The name of a client has ${NAME_RULE}.`)
 }
 
 const requireUris = (field: Field, uris: readonly string[], type: Client['type']): readonly string[] => {

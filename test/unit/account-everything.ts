@@ -14,6 +14,7 @@ const event = {
   userAgent: CHROME,
   address: '203.0.113.7',
   method: undefined,
+  application: undefined,
   reason: undefined,
   count: 1,
   isCurrent: false,

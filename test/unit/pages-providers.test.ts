@@ -239,6 +239,7 @@ const HAPPENED: AccountView['activity'][number] = {
   userAgent: undefined,
   address: undefined,
   method: 'GitHub',
+  application: undefined,
   reason: undefined,
   count: 1,
   isCurrent: false,

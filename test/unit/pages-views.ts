@@ -41,6 +41,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     userAgent: text,
     address: text,
     method: text,
+    application: text,
     reason: text,
     count: 1,
     isCurrent: false,
@@ -65,6 +66,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     activity: [
       { ...activity, type: 'login.succeeded', isCurrent: true },
       { ...activity, type: 'login.failed', count: 3 },
+      { ...activity, type: 'grant.created' },
       { ...activity, type: 'user.roles_changed', by: 'operator' },
     ],
   }

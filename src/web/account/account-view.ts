@@ -67,6 +67,8 @@ export interface ActivityView {
   address: string | undefined
   /** This is `password`, `passkey`, `code`, `recovery_code`, `link`, `invitation`, or the label of a provider. */
   method: string | undefined
+  /** This is the name of a client, which it may have chosen itself. */
+  application: string | undefined
   /** This says why a proof was refused. */
   reason: string | undefined
   /** This counts equal events; it is 1 for most. */

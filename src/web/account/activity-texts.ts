@@ -1,7 +1,7 @@
 import { t, type TextKey } from '../../languages/texts.ts'
 import type { ActivityView } from './account-view.ts'
 
-type Facts = Pick<ActivityView, 'method' | 'reason' | 'count'>
+type Facts = Pick<ActivityView, 'method' | 'application' | 'reason' | 'count'>
 
 /** A user logs in by one of these, or by a provider, which is shown by its label. */
 const METHODS = {
@@ -28,6 +28,10 @@ const WRONG: ReadonlyMap<string | undefined, TextKey> = new Map([
 
 const ofProvider = (key: 'activity.linked' | 'activity.unlinked', { method }: Facts): string =>
   method === undefined ? t(`${key}_unknown`) : t(key, { provider: method })
+
+const ofApplication = (key: 'activity.grant_created' | 'activity.grant_ended', { application }: Facts): string =>
+  // A name that is written from right to left turns no other word.
+  application === undefined ? t(`${key}_unknown`) : t(key, { application: `\u2068${application}\u2069` })
 
 /** These texts say what happened, by the name of its record. */
 const happened: Readonly<Record<string, TextKey | ((facts: Facts) => string)>> = {
@@ -64,8 +68,8 @@ const happened: Readonly<Record<string, TextKey | ((facts: Facts) => string)>> =
   'second_factor.recovery_code_used': 'activity.recovery_used',
   'second_factor.recovery_codes_renewed': 'activity.recovery_renewed',
   'second_factor.trust_ended': 'activity.trust_ended',
-  'grant.created': 'activity.grant_created',
-  'grant.ended': 'activity.grant_ended',
+  'grant.created': (facts) => ofApplication('activity.grant_created', facts),
+  'grant.ended': (facts) => ofApplication('activity.grant_ended', facts),
   'grant.refresh_reused': 'activity.grant_reused',
   'code.reused': 'activity.code_reused',
   'user.created': 'activity.signup',

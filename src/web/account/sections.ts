@@ -14,7 +14,7 @@ const toView = (
   providers: Services['providers'],
   sessionId: string,
 ): ActivityView => {
-  const { method, provider, reason, count = 1 } = JSON.parse(details) as Details
+  const { method, provider, client_name: application, reason, count = 1 } = JSON.parse(details) as Details
   const how = provider ?? method
   return {
     type,
@@ -23,6 +23,7 @@ const toView = (
     userAgent,
     address,
     method: how === undefined ? undefined : (providers.find(({ name }) => name === how)?.label ?? how),
+    application,
     reason,
     count,
     isCurrent: row.sessionId === sessionId,
@@ -53,6 +54,7 @@ export const findActivityPage = async (
 interface Details {
   method?: string
   provider?: string
+  client_name?: string
   reason?: string
   count?: number
 }

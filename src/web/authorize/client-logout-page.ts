@@ -34,7 +34,7 @@ export const createClientLogoutPage =
       problem,
       focusesProblem: true,
       body: html`<p>${t.html('common.logged_in_as', { email: html`<b>${email}</b>` })}</p>
-${name !== undefined && html`<p>${t.html('logout.asked_by', { name: html`<bdi>${name}</bdi>` })}</p>`}
+${name !== undefined && html`<p>${t.html('logout.asked_by', { name: html`<b><bdi>${name}</bdi></b>` })}</p>`}
 <form method="post" action="/auth/oauth2/logout/confirm">
 ${csrfInput(csrfToken)}<input type="hidden" name="query" value="${query}">
 <button class="first">${t('logout.button')}</button>

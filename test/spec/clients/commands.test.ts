@@ -97,6 +97,8 @@ describe('svc clients create', () => {
     ['a name with a line break', ['a\nb'], /1 to 60 characters/],
     ['a name that turns the direction', ['a\u202Eb'], /control and direction/],
     ['a name that nobody sees', ['\u200d'], /1 to 60/],
+    ['a name of letters that nobody sees', ['\u3164\u2800\u115f'], /1 to 60/],
+    ['a name whose marks cover other words', [`A${'\u0337\u0322\u0360\u0316'.repeat(3)}`], /many marks on one letter/],
     [
       'an unknown scope',
       ['x', '--scope', 'openid,notes:delete'],

@@ -70,7 +70,9 @@ test('the account lists a client, and disconnects it with all of its grants', as
   assert.deepEqual([await refresh(one), await refresh(two)], [400, 400])
   const after = await agent.get('/auth/account')
   assert.ok(after.text.includes(NONE))
-  assert.ok(!after.text.includes('Notebook'))
+  assert.ok(!after.text.includes('Disconnect Notebook'))
+  for (const what of ['connected', 'disconnected'])
+    assert.ok(after.text.includes(`“\u2068Notebook\u2069” ${what}`), `the activity says so: ${what}`)
   consentForm(await agent.get(authorizePath(client.id, LASTING)))
 })
 
