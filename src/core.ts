@@ -39,6 +39,8 @@ import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import { trustsFactor } from './oauth/provider-factor.ts'
 import { deletePasskeysSince } from './passkeys/passkey-store.ts'
 import type { Passkeys } from './passkeys/passkeys.ts'
+import { createRecordRevocations } from './revocations/recording.ts'
+import type { RevocationFeed } from './revocations/revocations.ts'
 import { createFactorLookup } from './second-factor/account-factors.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import { deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
@@ -79,6 +81,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onLimited?: ((limit: LimitName) => void) | undefined
   /** It is called after each response to a client that has tokens. */
   onTokens?: OnTokens | undefined
+  /** It is aborted when the service stops. */
+  stopping?: AbortSignal | undefined
 }
 
 /** The core has the rules without HTTP, which a service and the command line share. */
@@ -113,6 +117,7 @@ interface LoadedOnDemand {
   apiKeys: ApiKeys
   loadDirectory: () => Promise<UserDirectory>
   loadClients: () => Promise<Clients>
+  loadRevocationFeed: () => Promise<RevocationFeed>
   passkeys: Passkeys
   secretRotation: SecretRotation
   userImport(): Promise<UserImport>
@@ -135,9 +140,11 @@ export const createCore = (given: CoreDeps): Core => {
   const accessTokens = createAccessTokens({ clock, sign, ...settings.tokens })
   const isTrustedProvider = trustsFactor(config.oauthProviders)
   const endings = { endPendingSignIns, endPendingSignInsAfter, hasFactors: factors.has, isTrustedProvider }
-  const clientGrants = createGrantEndings({ ...base, hasClients: config.clients })
+  const revocations = createRecordRevocations({ clock, ...settings.revocations })
+  const clientGrants = createGrantEndings({ ...base, revocations, hasClients: config.clients })
   const keys = { signingKeys, accessTokens }
-  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, ...keys, clientGrants })
+  const ended = { clientGrants, revocations }
+  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, ...keys, ...ended })
   const webhooks = createWebhooks({ ...base, ...settings.webhooks, onOutcome: given.onDelivery })
   const issued = createIssuedLinks(base)
   const prepare: Links['prepare'] = (transaction, request) => links.prepare(transaction, request)
@@ -152,7 +159,8 @@ export const createCore = (given: CoreDeps): Core => {
   const { endGrants } = clientGrants
   const applySecurityEvent = createSecurityEvents({ ...base, ...endingsOf(clock), endSessions, endGrants, endLinks })
   const { announce, announceUpdate } = webhooks
-  const account = { ...base, ...sessions.rules, applySecurityEvent, announceUpdate, notify }
+  const { claimsChanged } = revocations
+  const account = { ...base, ...sessions.rules, applySecurityEvent, announceUpdate, notify, claimsChanged }
   const change = createChange({ ...account, leaveEmail: leaveEmailOf({ ...base, mail, issued }) })
   const passwords = createPasswords({
     ...settings.passwords,
@@ -194,6 +202,7 @@ export const createCore = (given: CoreDeps): Core => {
     limits,
     clientGrants,
     onTokens: given.onTokens,
+    stopping: given.stopping ?? new AbortController().signal,
   })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
 }
@@ -248,6 +257,7 @@ interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' |
   limits: Limits
   clientGrants: GrantEndings
   onTokens: OnTokens | undefined
+  stopping: AbortSignal
   rootSecret: RootSecret
   config: Config
   sessions: Sessions
@@ -295,6 +305,9 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
     loadClients: once(async () =>
       (await import('./clients/clients.ts')).createClients({ ...deps, ...settings.clients, ...sessions.rules }),
     ),
+    loadRevocationFeed: once(async () =>
+      (await import('./revocations/revocations.ts')).createRevocationFeed({ ...deps, ...settings.revocations }),
+    ),
     // Commands alone load these.
     userImport: () => loadUserImport(deps),
     userExport: () => loadUserExport(deps),
@@ -322,6 +335,8 @@ const loadUserImport = async ({ config, webhooks, oauth, ...deps }: OnDemandDeps
   const { issuerOf } = oauth
   const userImport = createUserImport({
     ...deps,
+    ...deps.sessions.rules,
+    ...deps.clientGrants,
     hashesAtOnce,
     parsePasswordHash: (text) => parsePasswordHash(text, foreignBytes),
     issuerOf,

@@ -105,11 +105,12 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const writeParts = (
     outgoing: ServerResponse,
     { requestId }: IncomingRequest,
-    { status, contentType, parts }: StreamedResponse,
+    { status, contentType, parts, patienceMs }: StreamedResponse,
     headers: Headers,
   ): number => {
     outgoing.writeHead(status, [...headers, 'content-type', contentType])
-    pipeline(parts, outgoing).catch((error: NodeJS.ErrnoException) => {
+    const taken = patienceMs === undefined ? parts : takenWithin(patienceMs, parts, () => outgoing.destroy())
+    pipeline(taken, outgoing).catch((error: NodeJS.ErrnoException) => {
       const isClientGone = error.code === 'ERR_STREAM_PREMATURE_CLOSE'
       if (!isClientGone) log.error({ request_id: requestId, err: error }, 'a response was broken off')
     })
@@ -189,6 +190,18 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       const isRedirected = response !== undefined && 'redirect' in response
       logRequest(destination, context, status, isRedirected ? undefined : error, facts)
     },
+  }
+}
+
+/** Hands parts on; calls `giveUp` when the next one is not asked for within this time. */
+async function* takenWithin(patienceMs: number, parts: AsyncIterable<string>, giveUp: () => void) {
+  for await (const part of parts) {
+    const timer = setTimeout(giveUp, patienceMs).unref()
+    try {
+      yield part
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 

@@ -21,6 +21,8 @@ export interface ContentResponse {
 export interface StreamedResponse extends Pick<ContentResponse, 'status' | 'contentType' | 'headers'> {
   /** A part is asked for when the client has taken the one before. An error breaks the connection off. */
   parts: AsyncIterable<string>
+  /** A client that takes nothing for so long is cut off. */
+  patienceMs?: number
 }
 
 export type HttpResponse = ContentResponse | StreamedResponse | Redirect
