@@ -1,6 +1,6 @@
-/** A comment has no name and no data. */
 export interface StreamEvent {
   name: string
+  /** Empty where there is an id alone. */
   data: string
   id: string | undefined
 }
@@ -40,7 +40,7 @@ export async function* readEventStream(chunks: AsyncIterable<Uint8Array>): Async
   for await (const line of linesOf(chunks)) {
     const [field, value] = fieldOf(line)
     if (line === '') {
-      if (event.data !== '') yield event
+      if (event.data !== '' || event.id !== undefined) yield event
       event = { name: '', data: '', id: undefined }
     } else if (field === '') yield undefined
     else if (field === 'event') event.name = value

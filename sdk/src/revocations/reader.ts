@@ -133,7 +133,7 @@ export const createReader = (source: FeedSource, listener: FeedListener): Reader
 
   const takeEvent = ({ name, data, id }: StreamEvent): void => {
     if (name === 'incomplete') throw new Incomplete()
-    const entry = readEntry(JSON.parse(data))
+    const entry = data === '' ? undefined : readEntry(JSON.parse(data))
     if (entry) listener.entries([entry])
     cursor = id ?? cursor
   }
