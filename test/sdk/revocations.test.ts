@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import { requireToken, tokenOf } from '../../sdk/src/resource.ts'
 import { type AuthOptions, createAuth } from '../../sdk/src/server.ts'
-import { currentUser, logIn, logOut, signedUp } from '../support/client/accounts.ts'
+import { logIn, logOut, signedUp } from '../support/client/accounts.ts'
 import { createBackend } from '../support/client/backend.ts'
 import { CLIENT_SETTINGS, madeClient } from '../support/clients/authorization.ts'
 import { newlyGranted, send } from '../support/clients/tokens.ts'
@@ -194,17 +194,17 @@ describe('verifyAccessToken while the feed is cut off', () => {
 const RESOURCE = 'https://notes.example.com/mcp'
 const client = await madeClient(service, { options: ['--scope', 'roles,notes:read'] })
 
-describe('requireToken with the revocation feed', () => {
-  const admitWith = (revocations: Options) => {
-    const options = { resource: RESOURCE, issuer: `${service.url}/auth`, url: revocations.url ?? service.url }
-    const admit = requireToken({ ...options, revocations: { apiKey, stale: 'refuse', ...revocations } })
-    return async (token: string): Promise<[status: number, roles?: string[]]> => {
-      const request = new Request(RESOURCE, { headers: { authorization: `Bearer ${token}` } })
-      const refused = await admit(request)
-      return refused ? [refused.status] : [200, tokenOf(request).roles]
-    }
+const admitWith = (revocations: Options) => {
+  const options = { resource: RESOURCE, issuer: `${service.url}/auth`, url: revocations.url ?? service.url }
+  const admit = requireToken({ ...options, revocations: { apiKey, stale: 'refuse', ...revocations } })
+  return async (token: string): Promise<[status: number, roles?: string[] | undefined]> => {
+    const request = new Request(RESOURCE, { headers: { authorization: `Bearer ${token}` } })
+    const refused = await admit(request)
+    return refused ? [refused.status] : [200, tokenOf(request).roles]
   }
+}
 
+describe('requireToken with the revocation feed', () => {
   const asClient = { client_id: client.id, client_secret: client.secret }
 
   const grant = async () => {
@@ -233,6 +233,9 @@ describe('requireToken with the revocation feed', () => {
     const { key: neither } = await createBackend(service, ['users:read'])
     assert.deepEqual(await admitWith({ apiKey: neither, stale: 'ask' })(token), [503])
     const lines = printed.mock.calls.map(({ arguments: [line] }) => String(line))
-    assert.ok(lines.some((line) => line.endsWith('the key needs the scope tokens:introspect')), lines.join('\n'))
+    assert.ok(
+      lines.some((line) => line.endsWith('the key needs the scope tokens:introspect')),
+      lines.join('\n'),
+    )
   })
 })
