@@ -48,7 +48,7 @@ const textOf = (fields: Fields, name: string): string => {
 
 const secondsOf = (fields: Fields, name: string): number => {
   const seconds = Date.parse(textOf(fields, name)) / 1000
-  return Number.isNaN(seconds) ? refuse(`a wrong ${name}`) : seconds
+  return Number.isNaN(seconds) ? refuse(`a wrong ${name}`) : Math.ceil(seconds)
 }
 
 const readEnded = (fields: Fields): Omit<SessionsEnded, 'atS' | 'expiresAtS'> => {
