@@ -184,12 +184,11 @@ for (const { name, isLive, example } of running) {
         await other.goto(`${example.url}/notes`)
         await addNote({ ...visitor, page: other }, 'from the other tab')
         await tab.getByRole('listitem').getByText('from the other tab', { exact: true }).waitFor()
-        const renewed = await other.evaluate(async () => {
-          const token = /svc_csrf=([^;]+)/.exec(document.cookie)?.[1] ?? ''
-          const headers = { 'x-csrf-token': token }
-          return (await fetch('/auth/api/v1/sessions/refresh?audience=app', { method: 'POST', headers })).status
+        const csrf = (await visitor.context.cookies()).find(({ name: cookie }) => cookie === 'svc_csrf')?.value ?? ''
+        const renewed = await visitor.context.request.post('/auth/api/v1/sessions/refresh?audience=app', {
+          headers: { 'x-csrf-token': csrf },
         })
-        assert.equal(renewed, 200)
+        assert.equal(renewed.status(), 200)
         await addNote({ ...visitor, page: other }, 'after the renewal')
         await tab.getByRole('listitem').getByText('after the renewal', { exact: true }).waitFor()
         assert.equal(socket.isClosed(), false)
