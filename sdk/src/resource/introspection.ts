@@ -1,11 +1,17 @@
 import { noStore } from '../auth/no-store.ts'
+import type { Subject } from '../revocations/memory.ts'
 import type { FeedSource } from '../revocations/question.ts'
 import { readRetryAfter, SvcUnavailableError } from '../svc-unavailable-error.ts'
-import type { ClientToken } from './client-token.ts'
 
 const PATH = '/auth/oauth2/introspect'
 
-const parse = (text: string): Partial<ClientToken> & { active?: unknown } => {
+interface Introspection extends Partial<Subject> {
+  active?: unknown
+  /** Only where the token has the scope `roles`. */
+  roles?: string[]
+}
+
+const parse = (text: string): Introspection => {
   try {
     return Object(JSON.parse(text))
   } catch {
@@ -34,7 +40,7 @@ const send = async ({ requireUrl, requireKey, timeoutMs }: FeedSource, token: st
 /** Asks svc about the token of a client (RFC 7662); resolves to the claims that are true now, or to null. */
 export const createIntrospection =
   (source: FeedSource) =>
-  async (token: string, { sub, sid }: ClientToken): Promise<Partial<ClientToken> | null> => {
+  async (token: string, { sub, sid }: Subject): Promise<Pick<Introspection, 'roles'> | null> => {
     const { status, retryAfter, text } = await send(source, token)
     const about = parse(text)
     if (status === 200 && about.active === false) return null
