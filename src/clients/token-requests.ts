@@ -143,7 +143,20 @@ export const createTokenRequests = (deps: TokenRequestsDeps): TokenRequests => {
       if (clientId !== undefined && client_id !== clientId) return INACTIVE
       // Of all that a token says, they alone may have changed since.
       const roles = scopesIn(scope).includes('roles') && { roles: found.grant.user.roles }
-      return { active: true, client_id, scope, token_type: 'Bearer', sub, aud, iss: issuer, sid, jti, iat, exp, ...roles }
+      return {
+        active: true,
+        client_id,
+        scope,
+        token_type: 'Bearer',
+        sub,
+        aud,
+        iss: issuer,
+        sid,
+        jti,
+        iat,
+        exp,
+        ...roles,
+      }
     },
 
     async revoke(client, text, caller) {

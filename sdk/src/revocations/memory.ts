@@ -2,7 +2,7 @@ import type { Entry, SessionsEnded, TokensInDoubt } from './entry.ts'
 import { createExpiringMap } from './expiring-map.ts'
 
 /** The session that took the place of another one, of the same user. */
-export interface Replacement {
+interface Replacement {
   sid: string
   userId: string
   expiresAtS: number
@@ -92,9 +92,12 @@ export const createMemory = (): Memory => {
       return typeof end === 'object' ? end : undefined
     },
     doubtAbout({ sub, iat }) {
-      const doubts = [current, previous].flatMap((known) => (known ? [known.ofUser.get(sub), known.ofAll] : []))
-      const numbers = doubts.flatMap((doubt) => (doubt && iat <= doubt.notBefore ? doubt.number : []))
-      return numbers.length === 0 ? undefined : Math.max(...numbers)
+      let last: number | undefined
+      for (let known: Knowledge | undefined = current; known; known = known === current ? previous : undefined) {
+        for (const doubt of [known.ofUser.get(sub), known.ofAll])
+          if (doubt && iat <= doubt.notBefore) last = Math.max(last ?? 0, doubt.number)
+      }
+      return last
     },
     count: () => count,
     beginAgain() {
