@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { type AuthOptions, createAuth } from '../../sdk/src/server.ts'
 import { startServer } from '../support/network/http-server.ts'
 import { claimsOfCookie, newKey, ORIGIN, sign } from '../support/sdk/published-keys.ts'
 import { endOf, entryOf, startScriptedFeed } from '../support/sdk/scripted-feed.ts'
-import { eventually } from '../support/wait.ts'
 
 const key = await newKey('key')
 const STALE_MS = 5000
@@ -32,17 +32,17 @@ const start = async (t: TestContext, stale: Stale = 'refuse') => {
   return { feed, auth, verify, verdict, printed: () => texts().filter(isOwn) }
 }
 
-const until = (what: string, holds: () => unknown): Promise<void> =>
-  eventually(what, async () => Boolean(await holds()), 5)
-
-/** The same without a timer, where the test holds them. */
-const untilWithoutTimers = async (what: string, holds: () => unknown): Promise<void> => {
+/** `eventually` looks at the clock, which tests turn here. */
+const until = async (what: string, holds: () => unknown, pause: () => Promise<unknown> = () => sleep(5)) => {
   const deadlineMs = performance.now() + 60_000
   while (!(await holds())) {
     assert.ok(performance.now() < deadlineMs, what)
-    await new Promise((resolve) => setImmediate(resolve))
+    await pause()
   }
 }
+
+/** The same without a timer, where the test holds them. */
+const untilWithoutTimers = (what: string, holds: () => unknown) => until(what, holds, setImmediate)
 
 type Place = Awaited<ReturnType<typeof start>>
 
@@ -232,6 +232,17 @@ describe('the feed of revocations', () => {
     await until('the end is known', async () => (await verdict()) === ENDED)
   })
 
+  test('comes by fetch in a runtime without the sockets of Node', async (t) => {
+    t.mock.method(process, 'getBuiltinModule', () => undefined)
+    const { feed, verdict } = await start(t)
+    assert.equal(await verdict(), 'user')
+    await until('the stream is open', () => feed.streams() > 0)
+    feed.push(endOf('session'))
+    await until('the end is known', async () => (await verdict()) === ENDED)
+    feed.endStreams()
+    await until('it goes on', () => feed.asked.at(-1) === 'stream 1')
+  })
+
   test('goes on where it was after a stream that ends, breaks, or sends what cannot be read', async (t) => {
     const { feed, verdict } = await start(t)
     assert.equal(await verdict(), 'user')
@@ -263,7 +274,7 @@ describe('the feed of revocations', () => {
     const known = JSON.stringify(endOf('s\u00e9ssion')).replace('{', '{\ndata: ')
     for (const byte of Buffer.from(`\ufeff${newer}: comment\r\nid:7\r\nevent:x\r\ndata:${known}\r\n\r\n`)) {
       place.feed.send(Buffer.from([byte]))
-      await new Promise((resolve) => setImmediate(resolve))
+      await setImmediate()
     }
     await until('the end is known', async () => (await place.verdict({ sid: 's\u00e9ssion' })) === ENDED)
     place.feed.endStreams()

@@ -15,7 +15,7 @@ import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 import { accessToken } from '../support/service/access-tokens.ts'
 import { deleteUser, disableUser, runCommandOf, setPassword, setRoles } from '../support/service/operator-commands.ts'
 import { startService } from '../support/service/service.ts'
-import { eventually } from '../support/wait.ts'
+import { eventually, within } from '../support/wait.ts'
 
 const STALE_MS = 5000
 const [ENDED, UNKNOWN] = ['AccessTokenError', 'SvcUnavailableError']
@@ -112,7 +112,7 @@ describe('verifyAccessToken with the revocation feed', () => {
     await refuses(token)
   })
 
-  test('keeps no process alive', async () => {
+  test('keeps no process alive', async (t) => {
     const { token } = await newToken()
     const server = path.join(import.meta.dirname, '../../sdk/src/server.ts')
     const program = `
@@ -125,7 +125,9 @@ describe('verifyAccessToken with the revocation feed', () => {
     const env = { SVC_URL: service.url, SVC_BASE_URL: service.url, SVC_API_KEY: apiKey }
     const args = ['--conditions=@svc/source', '--input-type=module', '--eval', program]
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
-    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+    t.after(() => child.kill('SIGKILL'))
+    const end = Promise.all([text(child.stdout), once(child, 'close')])
+    const [output, [code]] = await within(60, 'the process ends', end)
     assert.deepEqual([output.trim(), code], [(await auth.verifyAccessToken(token)).sub, 0])
   })
 })
