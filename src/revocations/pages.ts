@@ -3,17 +3,18 @@ import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { toCursor } from './cursor.ts'
 import type { Polled } from './polling.ts'
-import { findLiveRevocations, findRevocationsFrom, type Position, type RevocationRow } from './revocation-store.ts'
+import type { Position } from './revocation.ts'
+import { findLiveRevocations, findRevocationsFrom, type RevocationRow } from './revocation-store.ts'
 
 /** A page has no more entries. */
 const PAGE_SIZE = 1000
 
-/** Readers at the same place get the same page, which is read once. */
-const KEPT_PAGES = 16
+/** Readers at the same place who come within this time get the same page, which is read once. */
+const SHARED_FOR_MS = 250
 
 /** A reader gets this. */
 export interface Page {
-  entries: readonly Entry[]
+  entries: readonly FeedEntry[]
   /** The reader goes on after this place; it is undefined if the page is not complete. */
   next: Position | undefined
   /** There are entries after these. */
@@ -23,7 +24,7 @@ export interface Page {
 }
 
 /** An entry, in the form that readers get (CONTRACT.md 10.8). */
-export interface Entry {
+export interface FeedEntry {
   cursor: string
   json: string
 }
@@ -36,8 +37,7 @@ export interface Pages {
 const INCOMPLETE: Page = { entries: [], next: undefined, hasMore: false, isComplete: false }
 
 export const createPages = ({ db, clock }: { db: Database; clock: Clock }): Pages => {
-  let version: number | undefined
-  let pages = new Map<string, Promise<Page>>()
+  const pages = new Map<string, Promise<Page>>()
 
   /** Reads the rows after a place whose own row shows that the reader has been in this state of the database. */
   const readAfter = async (position: Position, { state }: Polled): Promise<Page> => {
@@ -57,18 +57,12 @@ export const createPages = ({ db, clock }: { db: Database; clock: Clock }): Page
 
   return {
     after(position, polled) {
-      if (version !== polled.version) {
-        version = polled.version
-        pages = new Map()
-      }
-      const key = position ? toCursor(position) : ''
+      const key = `${polled.version} ${position ? toCursor(position) : ''}`
       const known = pages.get(key)
       if (known) return known
       const page = position ? readAfter(position, polled) : readAll(polled)
-      const kept = pages
-      if (kept.size < KEPT_PAGES) kept.set(key, page)
-      // A failure is the reader's own.
-      page.catch(() => kept.delete(key))
+      pages.set(key, page)
+      setTimeout(() => pages.delete(key), SHARED_FOR_MS).unref()
       return page
     },
   }
@@ -84,10 +78,10 @@ const toPage = (rows: readonly RevocationRow[], end: Position, hasUnnumbered: bo
   const hasMore = rows.length > PAGE_SIZE
   const last = shown.at(-1)
   const reached = last && (hasMore || last.seq > end.seq) ? positionOf(last) : end
-  return { entries: shown.map(toEntry), next: reached, hasMore: hasMore || hasUnnumbered, isComplete: true }
+  return { entries: shown.map(toFeedEntry), next: reached, hasMore: hasMore || hasUnnumbered, isComplete: true }
 }
 
-const toEntry = (row: RevocationRow): Entry => {
+const toFeedEntry = (row: RevocationRow): FeedEntry => {
   const { seq, at, type, user_id, session_ids, replaced_by, reason, not_before, expires_at } = row
   const json = JSON.stringify({
     seq,

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { unavailable } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock, MonotonicClock } from '../lib/time.ts'
@@ -18,7 +19,7 @@ export interface Polled {
   state: FeedState
 }
 
-export type Wake = 'moved' | 'confirmed' | 'over'
+type Wake = 'moved' | 'confirmed' | 'over'
 
 interface Waiting {
   wants: 'moved' | 'confirmed'
@@ -54,7 +55,7 @@ interface PollingDeps {
 export const createPolling = ({ db, clock, monotonic, stopping, maxReaders }: PollingDeps): Polling => {
   const waiting = new Set<Waiting>()
   let readers = 0
-  let timer: NodeJS.Timeout | undefined
+  let isRunning = false
   let polled: Polled | undefined
   let polledAtMs = Number.NEGATIVE_INFINITY
   let confirmedAtMs = Number.NEGATIVE_INFINITY
@@ -88,14 +89,16 @@ export const createPolling = ({ db, clock, monotonic, stopping, maxReaders }: Po
     return polled
   })
 
-  const pollAgain = (): void => {
-    timer = undefined
-    if (readers === 0 || stopping.aborted) return
-    poll()
-      .catch(() => undefined)
-      .then((found) => {
-        if (readers > 0) timer ??= setTimeout(pollAgain, found?.state.hasUnnumbered ? 0 : POLL_EVERY_MS).unref()
-      })
+  /** Polls for as long as there is a reader. */
+  const run = async (): Promise<void> => {
+    isRunning = true
+    for (let pauseMs = POLL_EVERY_MS; ; ) {
+      await setTimeout(pauseMs, undefined, { ref: false })
+      if (readers === 0 || stopping.aborted) break
+      const found = await poll().catch(() => undefined)
+      pauseMs = found?.state.hasUnnumbered ? 0 : POLL_EVERY_MS
+    }
+    isRunning = false
   }
 
   stopping.addEventListener('abort', () => wakeAll('over'))
@@ -110,15 +113,11 @@ export const createPolling = ({ db, clock, monotonic, stopping, maxReaders }: Po
     join() {
       if (readers >= maxReaders) throw unavailable('Too many readers wait already.')
       readers += 1
-      timer ??= setTimeout(pollAgain, POLL_EVERY_MS).unref()
+      if (!isRunning) void run()
       let isIn = true
       return () => {
-        if (!isIn) return
+        if (isIn) readers -= 1
         isIn = false
-        readers -= 1
-        if (readers > 0) return
-        clearTimeout(timer)
-        timer = undefined
       }
     },
 
@@ -136,7 +135,7 @@ export const createPolling = ({ db, clock, monotonic, stopping, maxReaders }: Po
         }
         const end = (): void => wake('over')
         const entry = { wants, wake }
-        const deadline = ms === undefined ? undefined : setTimeout(end, ms)
+        const deadline = ms === undefined ? undefined : globalThis.setTimeout(end, ms)
         signal.addEventListener('abort', end)
         waiting.add(entry)
       })

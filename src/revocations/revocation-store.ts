@@ -1,15 +1,6 @@
 import { inPieces } from '../lib/sql-values.ts'
 import { columnsOf, type Database, type Queries, type TableRow, type Transaction } from '../storage/database.ts'
-import type { Reason } from './recording.ts'
-
-export interface NewRevocation {
-  id: string
-  type: 'session-revoked' | 'sessions-revoked' | 'token-claims-change'
-  userId?: string
-  sessionIds?: readonly string[]
-  replacedBy?: string | undefined
-  reason?: Reason
-}
+import type { NewRevocation, Position } from './revocation.ts'
 
 /** Writes entries that have no number yet; they matter for `keptMs`. */
 export const insertRevocations = async (
@@ -34,13 +25,6 @@ export const insertRevocations = async (
       ]),
     )
   }
-}
-
-/** A place in the feed. The mark tells it from the same number in another state of the database. */
-export interface Position {
-  seq: number
-  /** It is the id of the entry with this number; before the first entry, it is that of the feed itself. */
-  mark: string
 }
 
 /** Where the feed ends, and where it began. */

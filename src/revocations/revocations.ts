@@ -4,10 +4,11 @@ import { type Database, inBatches } from '../storage/database.ts'
 import { readCursor } from './cursor.ts'
 import { createPages, type Page } from './pages.ts'
 import { createPolling, type Polled } from './polling.ts'
-import { deleteRevocationsBefore, deleteUnnumbered, findFirstRevocations, type Position } from './revocation-store.ts'
+import type { Position } from './revocation.ts'
+import { deleteRevocationsBefore, deleteUnnumbered, findFirstRevocations } from './revocation-store.ts'
 
 export { toCursor } from './cursor.ts'
-export type { Entry, Page } from './pages.ts'
+export type { FeedEntry, Page } from './pages.ts'
 
 /** The revocation feed tells verifiers of tokens what has ended, and whose claims have changed. */
 export interface RevocationFeed {

@@ -1,5 +1,5 @@
 import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
-import { type Entry, type Page, type RevocationFeed, toCursor } from '../../revocations/revocations.ts'
+import { type FeedEntry, type Page, type RevocationFeed, toCursor } from '../../revocations/revocations.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
@@ -117,7 +117,7 @@ async function* partsOf(first: Page | undefined, pages: AsyncGenerator<Page, voi
   }
 }
 
-function* inParts(entries: readonly Entry[]): Generator<string> {
+function* inParts(entries: readonly FeedEntry[]): Generator<string> {
   let part = ''
   for (const { cursor, json: data } of entries) {
     part += `id: ${cursor}\ndata: ${data}\n\n`
