@@ -81,6 +81,8 @@ export const createService = async ({
     onRecord: metrics?.countRecord,
     onLimited: metrics?.countLimited,
     onTokens: metrics?.countTokens,
+    onReaders: metrics?.showReaders,
+    onLag: metrics?.observeLag,
   })
   await core.signingKeys.prepare()
   // They are loaded only now: the command line, which never serves, starts twice as fast without them.
