@@ -83,6 +83,10 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onTokens?: OnTokens | undefined
   /** It is aborted when the service stops. */
   stopping?: AbortSignal | undefined
+  /** It is called with the number of readers of revocations that wait, when that has changed. */
+  onReaders?: ((count: number) => void) | undefined
+  /** It is called with the seconds after which readers of revocations were told of one. */
+  onLag?: ((seconds: number) => void) | undefined
 }
 
 /** The core has the rules without HTTP, which a service and the command line share. */
@@ -202,6 +206,8 @@ export const createCore = (given: CoreDeps): Core => {
     limits,
     clientGrants,
     onTokens: given.onTokens,
+    onReaders: given.onReaders,
+    onLag: given.onLag,
     stopping: given.stopping ?? new AbortController().signal,
   })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
@@ -251,12 +257,13 @@ const passwordRulesOf = (config: Config, baseUrl: string): RequireGoodPassword =
   })
 }
 
-interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'> {
+interface OnDemandDeps
+  extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'>,
+    Pick<CoreDeps, 'onLag' | 'onReaders' | 'onTokens'> {
   log: Log
   sign: Sign
   limits: Limits
   clientGrants: GrantEndings
-  onTokens: OnTokens | undefined
   stopping: AbortSignal
   rootSecret: RootSecret
   config: Config

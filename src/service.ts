@@ -81,6 +81,8 @@ export const createService = async ({
     onRecord: metrics?.countRecord,
     onLimited: metrics?.countLimited,
     onTokens: metrics?.countTokens,
+    onReaders: metrics?.showReaders,
+    onLag: metrics?.observeLag,
   })
   await core.signingKeys.prepare()
   // They are loaded only now: the command line, which never serves, starts twice as fast without them.
@@ -253,18 +255,12 @@ const loadMetrics = async (
   return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers, clients })
 }
 
-/** Sockets of applications outlive tokens: whoever waits for the end of a session learns of it within five minutes. */
+/** Sockets of applications outlive tokens: verifiers learn of the end of a session within five minutes. */
 const EXPIRY_EVERY_MS = 120_000
 
 /** Cleans up everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */
 const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Cleanup => {
   const { db, clock, audit, sessions, webhooks, oauth, signingKeys, mail, links } = core
-  const endings: Job[] = [
-    { name: 'sessions', run: sessions.endExpired },
-    ...(config.clients
-      ? [{ name: 'grants', run: async (nowMs: number) => (await core.loadClients()).endExpiredGrants(nowMs) }]
-      : []),
-  ]
   const jobs: Job[] = [
     { name: 'replaced sessions', run: sessions.deleteReplaced },
     { name: 'webhook events', run: webhooks.deleteExpired },
@@ -295,7 +291,7 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
   }
   const { cleanupIntervalMs: intervalMs } = config
   const cleanups = [
-    createCleanup({ ...shared, jobs: endings, intervalMs: Math.min(intervalMs, EXPIRY_EVERY_MS) }),
+    createCleanup({ ...shared, jobs: expiryJobs(core, config), intervalMs: Math.min(intervalMs, EXPIRY_EVERY_MS) }),
     createCleanup({ ...shared, jobs, intervalMs }),
   ]
   return {
@@ -303,6 +299,11 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     stop: async () => void (await Promise.all(cleanups.map((cleanup) => cleanup.stop()))),
   }
 }
+
+const expiryJobs = ({ sessions, loadClients }: Core, { clients }: Config): Job[] => [
+  { name: 'sessions', run: sessions.endExpired },
+  ...(clients ? [{ name: 'grants', run: async (nowMs: number) => (await loadClients()).endExpiredGrants(nowMs) }] : []),
+]
 
 /** Reserves jobs for this process, under a name that no other process has. */
 const createReservation = (db: Core['db'], clock: Clock) => {

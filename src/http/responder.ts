@@ -19,6 +19,7 @@ import {
   page,
   redirect,
   type StreamedResponse,
+  takenWithin,
 } from './response.ts'
 import { findReturnTo, leadsToRequest } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
@@ -190,18 +191,6 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       const isRedirected = response !== undefined && 'redirect' in response
       logRequest(destination, context, status, isRedirected ? undefined : error, facts)
     },
-  }
-}
-
-/** Hands parts on; calls `giveUp` when the next one is not asked for within this time. */
-async function* takenWithin(patienceMs: number, parts: AsyncIterable<string>, giveUp: () => void) {
-  for await (const part of parts) {
-    const timer = setTimeout(giveUp, patienceMs).unref()
-    try {
-      yield part
-    } finally {
-      clearTimeout(timer)
-    }
   }
 }
 

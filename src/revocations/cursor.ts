@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
-import type { Position } from './revocation-store.ts'
+import type { Position } from './revocation.ts'
 
 /** The sum shows that a cursor was not cut or changed on its way. It keeps nobody from making one: it opens nothing. */
 const sumOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 8)

@@ -1,19 +1,16 @@
-import { toTimestamp } from '../lib/time.ts'
-import type { Clock } from '../lib/time.ts'
+import { type Clock, toTimestamp } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { toCursor } from './cursor.ts'
 import type { Polled } from './polling.ts'
-import { findLiveRevocations, findRevocationsFrom, type Position, type RevocationRow } from './revocation-store.ts'
+import type { Position } from './revocation.ts'
+import { type FeedState, findLiveRevocations, findRevocationsFrom, type RevocationRow } from './revocation-store.ts'
 
-/** A page has no more entries. */
-const PAGE_SIZE = 1000
-
-/** Readers at the same place get the same page, which is read once. */
-const KEPT_PAGES = 16
+/** Readers at the same place who come within this time get the same page, which is read once. */
+const SHARED_FOR_MS = 250
 
 /** A reader gets this. */
 export interface Page {
-  entries: readonly Entry[]
+  entries: readonly FeedEntry[]
   /** The reader goes on after this place; it is undefined if the page is not complete. */
   next: Position | undefined
   /** There are entries after these. */
@@ -23,52 +20,45 @@ export interface Page {
 }
 
 /** An entry, in the form that readers get (CONTRACT.md 10.8). */
-export interface Entry {
+export interface FeedEntry {
   cursor: string
   json: string
 }
 
 export interface Pages {
-  /** Reads what comes after a place; without one, all that still matters. */
-  after(position: Position | undefined, polled: Polled): Promise<Page>
+  /** Reads up to so many entries that come after a place; without one, those that still matter. */
+  after(position: Position | undefined, polled: Polled, limit: number): Promise<Page>
 }
 
 const INCOMPLETE: Page = { entries: [], next: undefined, hasMore: false, isComplete: false }
 
 export const createPages = ({ db, clock }: { db: Database; clock: Clock }): Pages => {
-  let version: number | undefined
-  let pages = new Map<string, Promise<Page>>()
+  const pages = new Map<string, Promise<Page>>()
 
   /** Reads the rows after a place whose own row shows that the reader has been in this state of the database. */
-  const readAfter = async (position: Position, { state }: Polled): Promise<Page> => {
-    if (isSame(position, state.last)) return toPage([], state.last, state.hasUnnumbered)
+  const readAfter = async (position: Position, state: FeedState, limit: number): Promise<Page> => {
+    if (isSame(position, state.last)) return toPage([], state, limit)
     const isFirst = isSame(position, state.first)
     const from = isFirst ? 1 : position.seq
-    const rows = await findRevocationsFrom(db, { seq: from, limit: PAGE_SIZE + 2 })
+    // One more is that of the place, and another one tells whether there are more.
+    const rows = await findRevocationsFrom(db, { seq: from, limit: limit + 2 })
     const [first] = rows
     const isKnown = isFirst ? first?.seq === 1 : first !== undefined && isSame(position, positionOf(first))
-    return isKnown ? toPage(isFirst ? rows : rows.slice(1), position, state.hasUnnumbered) : INCOMPLETE
+    if (!isKnown) return INCOMPLETE
+    return toPage(isFirst ? rows : rows.slice(1), { ...state, last: position }, limit)
   }
 
-  const readAll = async ({ state }: Polled): Promise<Page> => {
-    const rows = await findLiveRevocations(db, { nowMs: clock.now(), limit: PAGE_SIZE + 1 })
-    return toPage(rows, state.last, state.hasUnnumbered)
-  }
+  const readLive = async (state: FeedState, limit: number): Promise<Page> =>
+    toPage(await findLiveRevocations(db, { nowMs: clock.now(), limit: limit + 1 }), state, limit)
 
   return {
-    after(position, polled) {
-      if (version !== polled.version) {
-        version = polled.version
-        pages = new Map()
-      }
-      const key = position ? toCursor(position) : ''
+    after(position, { version, state }, limit) {
+      const key = `${version} ${limit} ${position ? toCursor(position) : ''}`
       const known = pages.get(key)
       if (known) return known
-      const page = position ? readAfter(position, polled) : readAll(polled)
-      const kept = pages
-      if (kept.size < KEPT_PAGES) kept.set(key, page)
-      // A failure is the reader's own.
-      page.catch(() => kept.delete(key))
+      const page = position ? readAfter(position, state, limit) : readLive(state, limit)
+      pages.set(key, page)
+      setTimeout(() => pages.delete(key), SHARED_FOR_MS).unref()
       return page
     },
   }
@@ -78,16 +68,16 @@ const isSame = (one: Position, other: Position): boolean => one.seq === other.se
 
 const positionOf = ({ seq, id: mark }: RevocationRow): Position => ({ seq, mark })
 
-/** `end` is where a reader is after a page without entries, and at least there after all entries. */
-const toPage = (rows: readonly RevocationRow[], end: Position, hasUnnumbered: boolean): Page => {
-  const shown = rows.slice(0, PAGE_SIZE)
-  const hasMore = rows.length > PAGE_SIZE
-  const last = shown.at(-1)
-  const reached = last && (hasMore || last.seq > end.seq) ? positionOf(last) : end
-  return { entries: shown.map(toEntry), next: reached, hasMore: hasMore || hasUnnumbered, isComplete: true }
+/** Without entries a reader is at the last place, and there at least after all of them. */
+const toPage = (rows: readonly RevocationRow[], { last, hasUnnumbered }: FeedState, limit: number): Page => {
+  const shown = rows.slice(0, limit)
+  const hasMore = rows.length > limit
+  const final = shown.at(-1)
+  const next = final && (hasMore || final.seq > last.seq) ? positionOf(final) : last
+  return { entries: shown.map(toEntry), next, hasMore: hasMore || hasUnnumbered, isComplete: true }
 }
 
-const toEntry = (row: RevocationRow): Entry => {
+const toEntry = (row: RevocationRow): FeedEntry => {
   const { seq, at, type, user_id, session_ids, replaced_by, reason, not_before, expires_at } = row
   const json = JSON.stringify({
     seq,

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { unavailable } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock, MonotonicClock } from '../lib/time.ts'
@@ -18,7 +19,7 @@ export interface Polled {
   state: FeedState
 }
 
-export type Wake = 'moved' | 'confirmed' | 'over'
+type Wake = 'moved' | 'confirmed' | 'over'
 
 interface Waiting {
   wants: 'moved' | 'confirmed'
@@ -26,8 +27,6 @@ interface Waiting {
 }
 
 export interface Polling {
-  /** The number of readers that wait. */
-  readonly readers: number
   /** Looks at the database, and gives numbers to entries that have none. Throws `unavailable`. */
   poll(): Promise<Polled>
   /** Counts a reader in until the function that it returns is called. The database is polled while there is one. */
@@ -42,23 +41,36 @@ export interface Polling {
   wait(version: number | undefined, wants: Waiting['wants'], until: { ms?: number; signal: AbortSignal }): Promise<Wake>
 }
 
-interface PollingDeps {
+export interface PollingDeps {
   db: Database
   clock: Clock
   monotonic: MonotonicClock
+  /** It is aborted when the service stops. */
   stopping: AbortSignal
+  /** No more readers may wait at this process. */
   maxReaders: number
+  /** It is called with the number of readers that wait, when that has changed. */
+  onReaders?: ((count: number) => void) | undefined
+  /** It is called with the seconds that the oldest of new entries had to wait while there were readers. */
+  onLag?: ((seconds: number) => void) | undefined
 }
 
 /** However many readers wait, a process polls once; while none waits, it does not poll. */
-export const createPolling = ({ db, clock, monotonic, stopping, maxReaders }: PollingDeps): Polling => {
+export const createPolling = (deps: PollingDeps): Polling => {
+  const { db, clock, monotonic, stopping, maxReaders } = deps
   const waiting = new Set<Waiting>()
   let readers = 0
-  let timer: NodeJS.Timeout | undefined
+  let isRunning = false
   let polled: Polled | undefined
   let polledAtMs = Number.NEGATIVE_INFINITY
   let confirmedAtMs = Number.NEGATIVE_INFINITY
   let hasFailed = false
+  let followedSinceMs = Number.POSITIVE_INFINITY
+
+  const count = (change: 1 | -1): void => {
+    readers += change
+    deps.onReaders?.(readers)
+  }
 
   const wakeAll = (why: Wake): void => {
     for (const each of waiting) if (why !== 'confirmed' || each.wants === 'confirmed') each.wake(why)
@@ -77,6 +89,8 @@ export const createPolling = ({ db, clock, monotonic, stopping, maxReaders }: Po
     const state = await findState()
     hasFailed = false
     polledAtMs = startedMs
+    const { waitedMs } = state
+    if (waitedMs !== undefined && waitedMs < startedMs - followedSinceMs) deps.onLag?.(waitedMs / 1000)
     const isWhole = polled !== undefined && !polled.state.hasUnnumbered && !state.hasUnnumbered
     if (polled === undefined || !isWhole || isBack || polled.state.last.mark !== state.last.mark) {
       polled = { version: (polled?.version ?? 0) + 1, state }
@@ -88,37 +102,32 @@ export const createPolling = ({ db, clock, monotonic, stopping, maxReaders }: Po
     return polled
   })
 
-  const pollAgain = (): void => {
-    timer = undefined
-    if (readers === 0 || stopping.aborted) return
-    poll()
-      .catch(() => undefined)
-      .then((found) => {
-        if (readers > 0) timer ??= setTimeout(pollAgain, found?.state.hasUnnumbered ? 0 : POLL_EVERY_MS).unref()
-      })
+  /** Polls for as long as there is a reader. */
+  const run = async (): Promise<void> => {
+    isRunning = true
+    for (let pauseMs = POLL_EVERY_MS; ; ) {
+      await setTimeout(pauseMs, undefined, { ref: false })
+      if (readers === 0 || stopping.aborted) break
+      const found = await poll().catch(() => undefined)
+      pauseMs = found?.state.hasUnnumbered ? 0 : POLL_EVERY_MS
+    }
+    isRunning = false
   }
 
   stopping.addEventListener('abort', () => wakeAll('over'))
 
   return {
-    get readers() {
-      return readers
-    },
-
     poll,
 
     join() {
       if (readers >= maxReaders) throw unavailable('Too many readers wait already.')
-      readers += 1
-      timer ??= setTimeout(pollAgain, POLL_EVERY_MS).unref()
+      if (readers === 0) followedSinceMs = monotonic.elapsedMs()
+      count(1)
+      if (!isRunning) void run()
       let isIn = true
       return () => {
-        if (!isIn) return
+        if (isIn) count(-1)
         isIn = false
-        readers -= 1
-        if (readers > 0) return
-        clearTimeout(timer)
-        timer = undefined
       }
     },
 
@@ -136,7 +145,7 @@ export const createPolling = ({ db, clock, monotonic, stopping, maxReaders }: Po
         }
         const end = (): void => wake('over')
         const entry = { wants, wake }
-        const deadline = ms === undefined ? undefined : setTimeout(end, ms)
+        const deadline = ms === undefined ? undefined : globalThis.setTimeout(end, ms)
         signal.addEventListener('abort', end)
         waiting.add(entry)
       })

@@ -1,26 +1,11 @@
 import { createUuidSequence } from '../lib/uuid.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Queries } from '../storage/database.ts'
-import { insertRevocations, type NewRevocation } from './revocation-store.ts'
-
-/** Why sessions and grants have ended. The names are public (CONTRACT.md 10.8). */
-export const REASONS = [
-  'logout',
-  'ended',
-  'replaced',
-  'reused',
-  'limit',
-  'expired',
-  'security',
-  'disabled',
-  'deleted',
-  'client',
-] as const
-
-export type Reason = (typeof REASONS)[number]
+import type { NewRevocation, Reason } from './revocation.ts'
+import { insertRevocations } from './revocation-store.ts'
 
 /** A session or a grant that has ended; its id is the claim `sid` of its tokens. */
-export interface EndedId {
+interface EndedId {
   id: string
   userId: string
 }

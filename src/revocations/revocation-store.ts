@@ -1,15 +1,6 @@
 import { inPieces } from '../lib/sql-values.ts'
 import { columnsOf, type Database, type Queries, type TableRow, type Transaction } from '../storage/database.ts'
-import type { Reason } from './recording.ts'
-
-export interface NewRevocation {
-  id: string
-  type: 'session-revoked' | 'sessions-revoked' | 'token-claims-change'
-  userId?: string
-  sessionIds?: readonly string[]
-  replacedBy?: string | undefined
-  reason?: Reason
-}
+import type { NewRevocation, Position } from './revocation.ts'
 
 /** Writes entries that have no number yet; they matter for `keptMs`. */
 export const insertRevocations = async (
@@ -36,15 +27,10 @@ export const insertRevocations = async (
   }
 }
 
-/** A place in the feed. The mark tells it from the same number in another state of the database. */
-export interface Position {
-  seq: number
-  /** It is the id of the entry with this number; before the first entry, it is that of the feed itself. */
-  mark: string
-}
-
 /** Where the feed ends, and where it began. */
 export interface FeedState {
+  /** The oldest entry that was given a number now was written so long before. */
+  waitedMs?: number
   last: Position
   first: Position
   /** Entries wait for their number. */
@@ -88,19 +74,20 @@ export const numberRevocations = (db: Database, { newMark, limit, nowMs }: Numbe
     const { last, first } = await lockFeed(transaction, newMark)
     // Tokens that were issued before the commit may hold what was before.
     const commitMs = db.timeoutMs === undefined ? LONGEST_COMMIT_MS : 2 * db.timeoutMs
-    const numbered = await transaction.all<{ id: string; seq: number }>(
+    const numbered = await transaction.all<{ id: string; seq: number; age: number }>(
       `UPDATE revocations SET seq = ? + numbered.number,
          not_before = CASE WHEN type = 'session-revoked' THEN NULL
                            WHEN COALESCE(server_time(), ?) < at + ? THEN COALESCE(server_time(), ?) ELSE at + ? END
        FROM (SELECT id AS numbered_id, ROW_NUMBER() OVER (ORDER BY at, id) AS number
              FROM (SELECT id, at FROM revocations WHERE seq IS NULL ORDER BY at, id LIMIT ?) AS first_ones) AS numbered
-       WHERE id = numbered_id RETURNING id, seq`,
+       WHERE id = numbered_id RETURNING id, seq, COALESCE(server_time(), ?) - at AS age`,
       last.seq,
       nowMs,
       commitMs,
       nowMs,
       commitMs,
       limit,
+      nowMs,
     )
     const newest = numbered.reduce<Position>(
       (latest, { seq, id: mark }) => (seq > latest.seq ? { seq, mark } : latest),
@@ -108,7 +95,8 @@ export const numberRevocations = (db: Database, { newMark, limit, nowMs }: Numbe
     )
     const value = `${newest.seq} ${newest.mark} ${first.mark}`
     await transaction.run('UPDATE installation SET value = ? WHERE name = ?', value, ROW)
-    return { last: newest, first, hasUnnumbered: numbered.length === limit }
+    const waitedMs = Math.max(0, ...numbered.map(({ age }) => age))
+    return { last: newest, first, hasUnnumbered: numbered.length === limit, waitedMs }
   })
 
 const lockFeed = async (transaction: Transaction, newMark: string): Promise<FeedState> => {

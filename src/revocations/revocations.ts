@@ -1,18 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Clock, type MonotonicClock, monotonicClock } from '../lib/time.ts'
+import { type MonotonicClock, monotonicClock } from '../lib/time.ts'
 import { type Database, inBatches } from '../storage/database.ts'
 import { readCursor } from './cursor.ts'
 import { createPages, type Page } from './pages.ts'
-import { createPolling, type Polled } from './polling.ts'
-import { deleteRevocationsBefore, deleteUnnumbered, findFirstRevocations, type Position } from './revocation-store.ts'
+import { createPolling, type Polled, type PollingDeps } from './polling.ts'
+import type { Position } from './revocation.ts'
+import { deleteRevocationsBefore, deleteUnnumbered, findFirstRevocations } from './revocation-store.ts'
 
 export { toCursor } from './cursor.ts'
-export type { Entry, Page } from './pages.ts'
+export type { FeedEntry, Page } from './pages.ts'
 
 /** The revocation feed tells verifiers of tokens what has ended, and whose claims have changed. */
 export interface RevocationFeed {
-  /** So many readers wait at this process. */
-  readonly readers: number
   /**
    * Reads what came after a cursor, or without one all that still matters. If nothing came, it waits for the first entry
    * until the time is up. Throws `invalid_request` for what is no cursor, and `unavailable`.
@@ -33,20 +32,18 @@ interface FollowOptions {
   mayGoOn: () => Promise<boolean>
 }
 
-export interface RevocationFeedDeps {
-  db: Database
-  clock: Clock
+export interface RevocationFeedDeps extends Omit<PollingDeps, 'monotonic'> {
   monotonic?: MonotonicClock | undefined
-  /** It is aborted when the service stops. */
-  stopping: AbortSignal
-  /** No more readers may wait at this process. */
-  maxReaders: number
 }
 
 interface Found {
   polled: Polled
   page: Page
 }
+
+/** A page has no more entries. A reader of a stream who takes nothing holds one in memory. */
+const PAGE_SIZE = 1000
+const STREAMED_PAGE_SIZE = 100
 
 /** While entries come all the time, a reader is told so often that it has them all. */
 const CONFIRM_EVERY_MS = 2000
@@ -56,28 +53,25 @@ export const createRevocationFeed = (deps: RevocationFeedDeps): RevocationFeed =
   const polling = createPolling({ ...deps, monotonic })
   const pages = createPages(deps)
 
-  const look = async (position: Position | undefined): Promise<Found> => {
+  const look = async (position: Position | undefined, limit: number): Promise<Found> => {
     const polled = polling.latest() ?? (await polling.poll())
-    return { polled, page: await pages.after(position, polled) }
+    return { polled, page: await pages.after(position, polled, limit) }
   }
 
   return {
-    get readers() {
-      return polling.readers
-    },
-
     async read(cursor, { ms, signal }) {
       let position = cursor === undefined ? undefined : readCursor(cursor)
-      if (position === undefined || ms === 0) return pages.after(position, await polling.poll())
+      if (position === undefined || ms === 0) return pages.after(position, await polling.poll(), PAGE_SIZE)
       const leave = polling.join()
       try {
         const deadlineMs = monotonic.elapsedMs() + ms
         for (;;) {
-          const found: Found | undefined = await look(position).catch(() => undefined)
+          const found: Found | undefined = await look(position, PAGE_SIZE).catch(() => undefined)
           if (found && (!found.page.isComplete || found.page.entries.length > 0)) return found.page
           position = found?.page.next ?? position
           const until = { ms: Math.max(0, deadlineMs - monotonic.elapsedMs()), signal }
-          if ((await polling.wait(found?.polled.version, 'moved', until)) === 'over') return (await look(position)).page
+          if ((await polling.wait(found?.polled.version, 'moved', until)) === 'over')
+            return (await look(position, PAGE_SIZE)).page
         }
       } finally {
         leave()
@@ -91,7 +85,7 @@ export const createRevocationFeed = (deps: RevocationFeedDeps): RevocationFeed =
       // A response whose client has gone may never ask for the next page.
       signal.addEventListener('abort', leave)
       try {
-        let found: Found | undefined = await look(position)
+        let found: Found | undefined = await look(position, STREAMED_PAGE_SIZE)
         while (!stopping.aborted && (await mayGoOn())) {
           const page: Page | undefined = found?.page
           position = page?.next ?? position
@@ -106,7 +100,7 @@ export const createRevocationFeed = (deps: RevocationFeedDeps): RevocationFeed =
           const why = isNews ? 'moved' : await polling.wait(found?.polled.version, 'confirmed', { signal })
           if (why === 'over') return
           if (why === 'confirmed') confirmedAtMs = Number.NEGATIVE_INFINITY
-          found = await look(position).catch(() => undefined)
+          found = await look(position, STREAMED_PAGE_SIZE).catch(() => undefined)
         }
       } finally {
         leave()

@@ -29,7 +29,6 @@ export const endExpiredSessions = async (deps: ExpiryDeps): Promise<number> => {
       const { expired = [], live = [] } = Object.groupBy(sessions, (row) =>
         row.expires_at <= nowMs ? 'expired' : 'live',
       )
-      const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
       await removeSessions(transaction, { ids: idsOf(expired) }, { reason: EXPIRED })
       await updateChecks(transaction, idsOf(live), latestMs)
       return { count: sessions.length, expired: expired.length }
@@ -39,3 +38,5 @@ export const endExpiredSessions = async (deps: ExpiryDeps): Promise<number> => {
     await setImmediate()
   }
 }
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)

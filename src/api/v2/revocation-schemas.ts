@@ -1,5 +1,5 @@
 import type { Schema } from '../../http/route.ts'
-import { REASONS } from '../../revocations/recording.ts'
+import { REASONS } from '../../revocations/revocation.ts'
 
 const id = (description: string) => ({ type: 'string', format: 'uuid', description })
 

@@ -1,7 +1,7 @@
 import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
-import { type Entry, type Page, type RevocationFeed, toCursor } from '../../revocations/revocations.ts'
+import { type FeedEntry, type Page, type RevocationFeed, toCursor } from '../../revocations/revocations.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { type HttpResponse, json } from '../../http/response.ts'
+import { eventStream, type HttpResponse, json } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
 import type { Services } from '../../http/services.ts'
 import { failure } from '../schemas.ts'
@@ -11,9 +11,6 @@ import { refToV2 } from './schemas.ts'
 const EVENT_STREAM = 'text/event-stream'
 
 const MAX_WAIT_SECONDS = 30
-
-/** A reader that takes nothing for so long is gone, or holds memory for nothing. */
-const PATIENCE_MS = 30_000
 
 /** A part of a stream is about as long: a reader that takes nothing holds no more of it. */
 const PART_LENGTH = 16_384
@@ -39,13 +36,7 @@ export const createListRevocations = ({ apiKeys, feed }: RevocationsDeps) => {
     const pages = feed.follow(cursor, { signal, mayGoOn })
     // What is wrong is said before the stream begins.
     const first = await pages.next()
-    return {
-      status: 200,
-      contentType: EVENT_STREAM,
-      headers: ['x-accel-buffering', 'no'],
-      parts: partsOf(first.value ?? undefined, pages),
-      patienceMs: PATIENCE_MS,
-    }
+    return eventStream(partsOf(first.value ?? undefined, pages))
   }
 
   return {
@@ -117,7 +108,7 @@ async function* partsOf(first: Page | undefined, pages: AsyncGenerator<Page, voi
   }
 }
 
-function* inParts(entries: readonly Entry[]): Generator<string> {
+function* inParts(entries: readonly FeedEntry[]): Generator<string> {
   let part = ''
   for (const { cursor, json: data } of entries) {
     part += `id: ${cursor}\ndata: ${data}\n\n`

@@ -260,7 +260,7 @@ CREATE INDEX logout_tokens_of_client ON logout_tokens (client_id);
 CREATE TABLE revocations (
   -- UUIDv7
   id TEXT COLLATE "C" CONSTRAINT "revocations.id" PRIMARY KEY,
-  -- The place in the feed. It is null until somebody reads: a number that the insert itself took could be smaller than one
+  -- The place in the feed. It is null until there is a reader: a number that the insert itself took could be smaller than one
   -- that was read already.
   seq BIGINT,
   at BIGINT NOT NULL,
