@@ -1,5 +1,4 @@
 // Requests of clients of the OAuth server against those of cookies, with ten thousand grants and with a million.
-import { execFileSync } from 'node:child_process'
 import { bench, type Run } from './support/bench.ts'
 import { sendRequest } from './support/connection.ts'
 import type { Child } from './support/child.ts'
@@ -8,7 +7,7 @@ import { type Client, load } from './support/load.ts'
 import { measureProcessorTime } from './support/processor-time.ts'
 import { ratioRow } from './support/report.ts'
 import { refreshTokensOf, seed, signInSeeded } from './support/seed.ts'
-import { serviceEnvironment, startService, SVC } from './support/servers.ts'
+import { runCommand, startService } from './support/servers.ts'
 import { refreshClient, roundRobinClient, type SignedInUser, userClient } from './support/users.ts'
 
 const USERS = 100_000
@@ -98,19 +97,11 @@ async function populate(run: Run, grants: number): Promise<Place> {
   const folder = await run.newFolder()
   // The first start creates the schema, the key and the secret.
   await (await startService({ folder, cores: 'first', env: SETTINGS })).stop()
-  const made = (...args: string[]): unknown =>
-    JSON.parse(
-      execFileSync(process.execPath, [SVC, ...args, '--json'], {
-        cwd: folder,
-        env: { PATH: process.env.PATH, ...serviceEnvironment(0), ...SETTINGS },
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }),
-    )
+  const made = <T>(...args: string[]): T => runCommand<T>(folder, args, SETTINGS)
   const uri = ['--redirect-uri', 'https://app.example.net/callback']
-  const native = made('clients', 'create', 'Phone', '--type', 'native', ...uri) as OAuthClient
-  const confidential = made('clients', 'create', 'Reports', ...uri) as OAuthClient
-  const { key } = made('api-keys', 'create', 'bench', '--scope', 'tokens:introspect') as { key: string }
+  const native = made<OAuthClient>('clients', 'create', 'Phone', '--type', 'native', ...uri)
+  const confidential = made<OAuthClient>('clients', 'create', 'Reports', ...uri)
+  const { key } = made<{ key: string }>('api-keys', 'create', 'bench', '--scope', 'tokens:introspect')
   const part = run.quick ? QUICK : 1
   const count = grants / part
   seed(folder, USERS / part, { count, native: native.id, confidential: confidential.id, resource: RESOURCE })

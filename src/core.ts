@@ -39,6 +39,8 @@ import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import { trustsFactor } from './oauth/provider-factor.ts'
 import { deletePasskeysSince } from './passkeys/passkey-store.ts'
 import type { Passkeys } from './passkeys/passkeys.ts'
+import { createRecordRevocations } from './revocations/recording.ts'
+import type { RevocationFeed } from './revocations/revocations.ts'
 import { createFactorLookup } from './second-factor/account-factors.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import { deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
@@ -79,6 +81,12 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onLimited?: ((limit: LimitName) => void) | undefined
   /** It is called after each response to a client that has tokens. */
   onTokens?: OnTokens | undefined
+  /** It is aborted when the service stops. */
+  stopping?: AbortSignal | undefined
+  /** It is called with the number of readers of revocations that wait, when that has changed. */
+  onReaders?: ((count: number) => void) | undefined
+  /** It is called with the seconds after which readers of revocations were told of one. */
+  onLag?: ((seconds: number) => void) | undefined
 }
 
 /** The core has the rules without HTTP, which a service and the command line share. */
@@ -113,6 +121,7 @@ interface LoadedOnDemand {
   apiKeys: ApiKeys
   loadDirectory: () => Promise<UserDirectory>
   loadClients: () => Promise<Clients>
+  loadRevocationFeed: () => Promise<RevocationFeed>
   passkeys: Passkeys
   secretRotation: SecretRotation
   userImport(): Promise<UserImport>
@@ -135,9 +144,11 @@ export const createCore = (given: CoreDeps): Core => {
   const accessTokens = createAccessTokens({ clock, sign, ...settings.tokens })
   const isTrustedProvider = trustsFactor(config.oauthProviders)
   const endings = { endPendingSignIns, endPendingSignInsAfter, hasFactors: factors.has, isTrustedProvider }
-  const clientGrants = createGrantEndings({ ...base, hasClients: config.clients })
+  const revocations = createRecordRevocations({ clock, ...settings.revocations })
+  const clientGrants = createGrantEndings({ ...base, revocations, hasClients: config.clients })
   const keys = { signingKeys, accessTokens }
-  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, ...keys, clientGrants })
+  const ended = { clientGrants, revocations }
+  const sessions = createSessions({ ...base, ...settings.sessions, ...endings, ...keys, ...ended })
   const webhooks = createWebhooks({ ...base, ...settings.webhooks, onOutcome: given.onDelivery })
   const issued = createIssuedLinks(base)
   const prepare: Links['prepare'] = (transaction, request) => links.prepare(transaction, request)
@@ -152,7 +163,8 @@ export const createCore = (given: CoreDeps): Core => {
   const { endGrants } = clientGrants
   const applySecurityEvent = createSecurityEvents({ ...base, ...endingsOf(clock), endSessions, endGrants, endLinks })
   const { announce, announceUpdate } = webhooks
-  const account = { ...base, ...sessions.rules, applySecurityEvent, announceUpdate, notify }
+  const { claimsChanged } = revocations
+  const account = { ...base, ...sessions.rules, applySecurityEvent, announceUpdate, notify, claimsChanged }
   const change = createChange({ ...account, leaveEmail: leaveEmailOf({ ...base, mail, issued }) })
   const passwords = createPasswords({
     ...settings.passwords,
@@ -194,6 +206,9 @@ export const createCore = (given: CoreDeps): Core => {
     limits,
     clientGrants,
     onTokens: given.onTokens,
+    onReaders: given.onReaders,
+    onLag: given.onLag,
+    stopping: given.stopping ?? new AbortController().signal,
   })
   return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
 }
@@ -242,12 +257,14 @@ const passwordRulesOf = (config: Config, baseUrl: string): RequireGoodPassword =
   })
 }
 
-interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'> {
+interface OnDemandDeps
+  extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' | 'passwords' | 'emailDomains'>,
+    Pick<CoreDeps, 'onLag' | 'onReaders' | 'onTokens'> {
   log: Log
   sign: Sign
   limits: Limits
   clientGrants: GrantEndings
-  onTokens: OnTokens | undefined
+  stopping: AbortSignal
   rootSecret: RootSecret
   config: Config
   sessions: Sessions
@@ -295,6 +312,9 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
     loadClients: once(async () =>
       (await import('./clients/clients.ts')).createClients({ ...deps, ...settings.clients, ...sessions.rules }),
     ),
+    loadRevocationFeed: once(async () =>
+      (await import('./revocations/revocations.ts')).createRevocationFeed({ ...deps, ...settings.revocations }),
+    ),
     // Commands alone load these.
     userImport: () => loadUserImport(deps),
     userExport: () => loadUserExport(deps),
@@ -322,6 +342,8 @@ const loadUserImport = async ({ config, webhooks, oauth, ...deps }: OnDemandDeps
   const { issuerOf } = oauth
   const userImport = createUserImport({
     ...deps,
+    ...deps.sessions.rules,
+    ...deps.clientGrants,
     hashesAtOnce,
     parsePasswordHash: (text) => parsePasswordHash(text, foreignBytes),
     issuerOf,

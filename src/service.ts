@@ -12,7 +12,6 @@ import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { onDemand } from './lib/on-demand.ts'
 import type { SiteFrame } from './web/site/frame.ts'
-import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation, createCleanupTime } from './storage/cleanup.ts'
 import { deleteEndedCounters, deleteExcessCounters } from './limits/counter-store.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
@@ -66,10 +65,13 @@ export const createService = async ({
 }: ServiceDeps): Promise<Service> => {
   const { db, rootSecret } = bootstrapped
   const metrics = await loadMetrics(config, log)
+  const stopping = new AbortController()
+  const isStopping = (): boolean => stopping.signal.aborted
   const core = createCore({
     config,
     log,
     ...bootstrapped,
+    stopping: stopping.signal,
     clock,
     hashCost,
     onHash: metrics?.observeHash,
@@ -79,6 +81,8 @@ export const createService = async ({
     onRecord: metrics?.countRecord,
     onLimited: metrics?.countLimited,
     onTokens: metrics?.countTokens,
+    onReaders: metrics?.showReaders,
+    onLag: metrics?.observeLag,
   })
   await core.signingKeys.prepare()
   // They are loaded only now: the command line, which never serves, starts twice as fast without them.
@@ -100,7 +104,6 @@ export const createService = async ({
   )
   const serving = { config, log, core, metrics, idempotency }
   const frame = createFrame(frameSettings(config, core.baseUrl))
-  let isStopping = false
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
   let resealing = Promise.resolve()
@@ -108,9 +111,9 @@ export const createService = async ({
     {
       ...serverDeps(serving, frame),
       rootSecret,
-      isStopping: () => isStopping,
+      isStopping,
       async requireReady() {
-        if (isStopping)
+        if (isStopping())
           throw new AppError('unavailable', 'The service is stopping.', { reason: 'stopping', retryAfterSeconds: 1 })
         await db.requireHealthy()
       },
@@ -148,7 +151,7 @@ export const createService = async ({
     },
 
     async stop(drainMs = config.drainMs) {
-      isStopping = true
+      stopping.abort()
       clearInterval(secretTimer)
       clearTimeout(preloadTimer)
       await shutdown.drain(drainMs)
@@ -252,12 +255,13 @@ const loadMetrics = async (
   return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers, clients })
 }
 
+/** Sockets of applications outlive tokens: verifiers learn of the end of a session within five minutes. */
+const EXPIRY_EVERY_MS = 120_000
+
 /** Cleans up everything that is past its time: a row for each job, whose name stands in metrics, logs and leases. */
 const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Cleanup => {
   const { db, clock, audit, sessions, webhooks, oauth, signingKeys, mail, links } = core
-  const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   const jobs: Job[] = [
-    { name: 'sessions', run: (nowMs) => deleteExpiredSessions({ db, nowMs, shortestLifetimeMs }) },
     { name: 'replaced sessions', run: sessions.deleteReplaced },
     { name: 'webhook events', run: webhooks.deleteExpired },
     { name: 'provider sign-ins', run: oauth.deleteExpired },
@@ -267,6 +271,7 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'mail', run: mail.deleteExpired },
     { name: 'reserved emails', run: links.emailChanges.deleteEndedReservations },
     { name: 'idempotent requests', run: idempotency.deleteExpired },
+    { name: 'revocations', run: async (nowMs) => (await core.loadRevocationFeed()).deleteExpired(nowMs) },
     { name: 'used tokens', run: (nowMs) => deleteExpiredTokens(db, nowMs) },
     ...(config.clients
       ? [{ name: 'clients', run: async (nowMs: number) => (await core.loadClients()).deleteExpired(nowMs) }]
@@ -278,16 +283,27 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
       run: async (nowMs) => (await deleteEndedCounters(db, nowMs)) + (await deleteExcessCounters(db)),
     },
   ]
-  const reserve = createReservation(db, clock)
-  return createCleanup({
+  const shared = {
     log,
-    jobs,
-    intervalMs: config.cleanupIntervalMs,
     findTime: createCleanupTime({ db, clock, log }),
-    reserve,
+    reserve: createReservation(db, clock),
     ...(metrics && { onDeleted: metrics.countDeleted }),
-  })
+  }
+  const { cleanupIntervalMs: intervalMs } = config
+  const cleanups = [
+    createCleanup({ ...shared, jobs: expiryJobs(core, config), intervalMs: Math.min(intervalMs, EXPIRY_EVERY_MS) }),
+    createCleanup({ ...shared, jobs, intervalMs }),
+  ]
+  return {
+    start: () => cleanups.forEach((cleanup) => cleanup.start()),
+    stop: async () => void (await Promise.all(cleanups.map((cleanup) => cleanup.stop()))),
+  }
 }
+
+const expiryJobs = ({ sessions, loadClients }: Core, { clients }: Config): Job[] => [
+  { name: 'sessions', run: sessions.endExpired },
+  ...(clients ? [{ name: 'grants', run: async (nowMs: number) => (await loadClients()).endExpiredGrants(nowMs) }] : []),
+]
 
 /** Reserves jobs for this process, under a name that no other process has. */
 const createReservation = (db: Core['db'], clock: Clock) => {

@@ -32,7 +32,16 @@ const RUN: [document: string, beginnings: string[], by: string][] = [
   ['sdk/docs/fastify.md', ['import fastify'], OF_SDK],
   ['sdk/docs/hono.md', ['import { Hono }'], OF_SDK],
   ['sdk/docs/resource.md', ['import express', 'import { authorizationServer'], OF_SDK],
-  ['sdk/docs/server.md', ['import { createAuth, SvcUnavailableError', 'import { createAuth, hasMfa'], OF_SDK],
+  [
+    'sdk/docs/server.md',
+    [
+      'import { createAuth, SvcUnavailableError',
+      'import { createAuth, hasMfa',
+      'import { createAuth }',
+      'import { createServer }',
+    ],
+    OF_SDK,
+  ],
   ['sdk/docs/testing.md', ['import assert'], OF_SDK],
   ['docs/webhooks.md', ['import base64', 'package main'], DOCUMENTS],
   ['docs/webhooks.md', ['import { createHmac'], RECEIVERS],

@@ -18,6 +18,7 @@ export const NAMES = [
   'page',
   'start',
   'sdk-start',
+  'sdk-verify',
   'memory',
   'soak',
   'soak-postgres',

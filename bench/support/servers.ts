@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Child, startServer, startTool } from './child.ts'
@@ -46,6 +47,17 @@ export const serviceEnvironment = (port: number): Record<string, string> => ({
   // As `npm start` sets it.
   MALLOC_ARENA_MAX: '1',
 })
+
+/** Runs `svc ARGS --json` in the folder of a service, and returns what it has made. */
+export const runCommand = <T>(folder: string, args: string[], env: Record<string, string> = {}): T =>
+  JSON.parse(
+    execFileSync(process.execPath, [SVC, ...args, '--json'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, ...serviceEnvironment(0), ...env },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  ) as T
 
 /** The response of a constant server: the bytes of a response of the service. */
 export interface ConstantResponse {

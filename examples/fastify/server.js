@@ -1,19 +1,25 @@
-// Notes: a page for all, a protected page with a form, and webhooks. svc signs the users in.
+// Notes: a page for all, a protected page with a form and a WebSocket, and webhooks. svc signs the users in.
 import formbody from '@fastify/formbody'
+import websocket from '@fastify/websocket'
 import { loadUser, requireUser } from '@svc/sdk/fastify'
+import { createAuth } from '@svc/sdk/server'
 import { verifyWebhook, WebhookVerificationError } from '@svc/sdk/webhooks'
 import Fastify from 'fastify'
 import { homePage, notesPage } from './pages.js'
 
 const app = Fastify({ bodyLimit: 65_536 })
+const auth = createAuth({ revocations: {} })
+const live = new Map() // by WebSocket, the user
 let notes = [] // an application has a database here
 
 app.register(formbody)
+await app.register(websocket, { options: { maxPayload: 1024 } })
 
-app.addHook('onRequest', async (request, reply) => {
-  // A sibling host (evil.example.com beside example.com) could send forms with the user's cookies.
-  const site = request.headers['sec-fetch-site'] ?? 'same-origin'
-  if (request.method === 'POST' && site !== 'same-origin') await reply.code(403).send()
+app.addHook('onRequest', async ({ method, headers, ws }, reply) => {
+  // A sibling host (evil.example.com beside example.com) could send forms, and open a WebSocket, with the user's cookies.
+  const site = headers['sec-fetch-site'] ?? 'same-origin'
+  const isOwn = ws ? headers.origin?.endsWith(`//${headers.host}`) : method !== 'POST' || site === 'same-origin'
+  if (!isOwn) await reply.code(403).send()
 })
 
 app.get('/', { onRequest: loadUser() }, async (request, reply) =>
@@ -25,8 +31,16 @@ app.get('/notes', { onRequest: requireUser() }, async (request, reply) =>
 )
 
 app.post('/notes', { onRequest: requireUser() }, async (request, reply) => {
-  notes.push({ owner: request.user.id, text: String(request.body?.text) })
+  const text = String(request.body?.text)
+  notes.push({ owner: request.user.id, text })
+  for (const [socket, owner] of live) if (owner === request.user.id) socket.send(text)
   return reply.redirect('/notes', 303)
+})
+
+app.get('/live', { websocket: true, onRequest: requireUser() }, (socket, { user }) => {
+  live.set(socket, user.id)
+  socket.on('close', () => live.delete(socket))
+  auth.closeOnSessionEnd(socket, { sid: user.sid, sub: user.id })
 })
 
 app.register(async (scope) => {

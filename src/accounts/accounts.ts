@@ -94,7 +94,7 @@ export interface Accounts extends Administration {
   countUncheckableHashes(): Promise<number>
 }
 
-interface AccountsDeps extends Omit<SessionRules, 'endSessions'>, RemoveDeps, AdministrationDeps {
+interface AccountsDeps extends SessionRules, RemoveDeps, AdministrationDeps {
   clock: Clock
   emailDomains: EmailDomains
   hasPassword: HasPassword

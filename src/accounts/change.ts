@@ -20,7 +20,7 @@ import {
   recordsOf,
 } from './causes.ts'
 import type { ApplySecurityEvent, SecurityEvent } from './security-events.ts'
-import { deleteUser, requireUserToChange, updateUser, type UserRecord } from './user-store.ts'
+import { deleteUser, lockUserToChange, requireUserToChange, updateUser, type UserRecord } from './user-store.ts'
 
 export type { Cause, Changes } from './causes.ts'
 
@@ -56,6 +56,8 @@ export type Change = (transaction: Transaction, userId: string, changes: Changes
 
 export interface ChangeDeps extends Pick<SessionRules, 'userChanged'> {
   clock: Clock
+  /** Tells the verifiers of tokens. */
+  claimsChanged: (transaction: Transaction, userId: string) => Promise<unknown>
   recordEvent: RecordEvent
   announceUpdate: AnnounceUpdate
   applySecurityEvent: ApplySecurityEvent
@@ -64,8 +66,11 @@ export interface ChangeDeps extends Pick<SessionRules, 'userChanged'> {
   leaveEmail: (transaction: Transaction, left: LeftEmail) => Promise<unknown>
 }
 
+/** Tokens hold these. */
+const CLAIMS: ReadonlySet<UserChange> = new Set(['roles', 'email', 'email_verified'])
+
 export const createChange = (deps: ChangeDeps): Change => {
-  const { clock, recordEvent, announceUpdate, applySecurityEvent, notify, userChanged, leaveEmail } = deps
+  const { clock, recordEvent, announceUpdate, applySecurityEvent, notify, userChanged, claimsChanged } = deps
 
   return async (transaction, userId, changes, cause) => {
     const { caller, sessionId, sinceMs, keepsConnections, askedAtMs } = cause
@@ -91,6 +96,7 @@ export const createChange = (deps: ChangeDeps): Change => {
     await updateUser(transaction, before, after, clock.now())
     // A cached session has its user in it, and sessions that have ended could not be found afterwards.
     if (changed.length > 0) await userChanged(transaction, userId)
+    if (changed.some((each) => CLAIMS.has(each))) await claimsChanged(transaction, userId)
     await record(firstRecord(cause))
     await apply(event)
     for (const each of recordsOf(moved, changes, cause)) await record(each)
@@ -98,7 +104,7 @@ export const createChange = (deps: ChangeDeps): Change => {
     await apply(newEmailEvent)
     await tell(noticesOf(moved, changes, cause))
     // After the notice: the address that is left gets the message with the link that undoes the change, and not both.
-    if (newEmailEvent) await leaveEmail(transaction, { user: before, newEmail: after.email, askedAtMs, caller })
+    if (newEmailEvent) await deps.leaveEmail(transaction, { user: before, newEmail: after.email, askedAtMs, caller })
     await apply(changes.passwordHash === undefined ? undefined : passwordEvent)
     await apply(changes.disabled ? 'disabled' : undefined)
     await announceUpdate(transaction, userId, changed)
@@ -109,7 +115,7 @@ export const createChange = (deps: ChangeDeps): Change => {
 /** Deletes a user; resolves to whether there was one. */
 export type Remove = (transaction: Transaction, userId: string, caller?: Caller) => Promise<boolean>
 
-export interface RemoveDeps extends Pick<ChangeDeps, 'userChanged' | 'notify' | 'recordEvent'> {
+export interface RemoveDeps extends Pick<ChangeDeps, 'notify' | 'recordEvent'>, Pick<SessionRules, 'endSessions'> {
   announce: Announce
   /** Ends what clients were given. */
   endGrants: (transaction: Transaction, which: { userId: string }, reason: string, caller?: Caller) => Promise<unknown>
@@ -117,16 +123,32 @@ export interface RemoveDeps extends Pick<ChangeDeps, 'userChanged' | 'notify' | 
   forgetMessages: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
-export const createRemove =
-  ({ userChanged, notify, endGrants, forgetMessages, announce, recordEvent }: RemoveDeps): Remove =>
-  async (transaction, userId, caller) => {
-    // Before the row is deleted: the database deletes sessions and grants with it, and the address stands there.
-    await userChanged(transaction, userId)
-    await endGrants(transaction, { userId }, 'deleted', caller)
+/**
+ * Ends all access of a user, in the transaction that deletes them: the database deletes no user with sessions or grants.
+ * It resolves to whether there is such a user; none of it begins again before the commit.
+ */
+export const endAll = async (
+  transaction: Transaction,
+  userId: string,
+  { endGrants, endSessions }: Pick<RemoveDeps, 'endGrants' | 'endSessions'>,
+  caller?: Caller,
+): Promise<boolean> => {
+  if (!(await lockUserToChange(transaction, userId))) return false
+  await endGrants(transaction, { userId }, 'deleted', caller)
+  await endSessions(transaction, userId, 'deleted', { caller })
+  return true
+}
+
+export const createRemove = (deps: RemoveDeps): Remove => {
+  const { notify, forgetMessages, announce, recordEvent } = deps
+  return async (transaction, userId, caller) => {
+    if (!(await endAll(transaction, userId, deps, caller))) return false
+    // Before the row is deleted: the address stands there.
     await notify(transaction, userId, { kind: 'account_deleted' }, caller)
-    if ((await deleteUser(transaction, userId)) === 0) return false
+    await deleteUser(transaction, userId)
     await forgetMessages(transaction, userId)
     await announce(transaction, 'user.deleted', userId)
     await recordEvent(transaction, { type: 'user.deleted', userId }, caller)
     return true
   }
+}

@@ -12,6 +12,7 @@ export const SCOPES = [
   'clients:read',
   'clients:write',
   'tokens:introspect',
+  'revocations:read',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

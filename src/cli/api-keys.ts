@@ -32,6 +32,7 @@ const MEANING: Record<Scope, string> = {
   'clients:read': 'list and read clients of the OAuth server',
   'clients:write': 'make, change and delete them; includes clients:read',
   'tokens:introspect': 'look at tokens of clients of the OAuth server',
+  'revocations:read': 'follow which sessions and grants end',
 }
 
 const NEVER = 'never'

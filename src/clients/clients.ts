@@ -18,7 +18,6 @@ import type { ClientSettings } from './client-settings.ts'
 import { createCodeTrade } from './codes.ts'
 import { forgetConsents } from './consent-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
-import { deleteExpiredGrants } from './grant-store.ts'
 import { createGrants, type Grants } from './grants.ts'
 import { createLogoutSender } from './logout-sender.ts'
 import { createGrantRefresh } from './refresh.ts'
@@ -48,8 +47,10 @@ export interface Clients {
   /** Reads an ID token that svc has signed, expired or not. */
   readIdTokenHint: ClientTokens['readIdTokenHint']
   logoutSender: Dispatcher
-  /** Deletes codes, grants and logout tokens that are past their time, for cleanup; resolves to how many. */
+  /** Deletes codes and logout tokens that are past their time, for cleanup; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
+  /** Ends grants that have expired, for cleanup; resolves to how many. */
+  endExpiredGrants(nowMs: number): Promise<number>
 }
 
 export interface ClientsDeps extends ClientSettings, Pick<SessionRules, 'requireSession'> {
@@ -100,8 +101,9 @@ export const createClients = (deps: ClientsDeps): Clients => {
     deleteExpired: async (nowMs) =>
       (await registry.deleteUnused(nowMs)) +
       (await inBatches((limit) => deleteCodesBefore(db, nowMs - USED_CODE_KEPT_MS, limit))) +
-      (await inBatches((limit) => deleteExpiredGrants(db, nowMs, limit))) +
       (await logoutSender.deleteOld(nowMs)),
+    endExpiredGrants: (nowMs) =>
+      inBatches((limit) => db.inTransaction((transaction) => clientGrants.expireSomeGrants(transaction, nowMs, limit))),
   }
 }
 

@@ -178,10 +178,3 @@ export const findLiveGrants = async (
   )
   return rows.map(toGrant)
 }
-
-export const deleteExpiredGrants = (db: Pick<Queries, 'run'>, nowMs: number, limit: number): Promise<number> =>
-  db.run(
-    'DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
-    nowMs,
-    limit,
-  )

@@ -141,7 +141,22 @@ export const createTokenRequests = (deps: TokenRequestsDeps): TokenRequests => {
       if (!found) return introspectRefresh(text, clientId)
       const { userId: sub, clientId: client_id, audience: aud, scope, id: jti, sessionId: sid, iat, exp } = found.token
       if (clientId !== undefined && client_id !== clientId) return INACTIVE
-      return { active: true, client_id, scope, token_type: 'Bearer', sub, aud, iss: issuer, sid, jti, iat, exp }
+      // Of all that a token says, they alone may have changed since.
+      const roles = scopesIn(scope).includes('roles') && { roles: found.grant.user.roles }
+      return {
+        active: true,
+        client_id,
+        scope,
+        token_type: 'Bearer',
+        sub,
+        aud,
+        iss: issuer,
+        sid,
+        jti,
+        iat,
+        exp,
+        ...roles,
+      }
     },
 
     async revoke(client, text, caller) {

@@ -22,6 +22,8 @@ const mailSettings = (config: Config, baseUrl: string) => {
   return { server, from, timeoutMs, branding }
 }
 
+const DAY_MS = 86_400_000
+
 /** Tells each subject of the domain its settings, under the names that the subject has for them. */
 export const settingsOfSubjects = (config: Config) => {
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
@@ -56,6 +58,12 @@ export const settingsOfSubjects = (config: Config) => {
       tokenMs: config.clientTokenLifetimeMs,
       grantIdleMs: config.clientGrantLifetimeMs,
       graceMs: config.refreshGraceMs,
+    },
+    revocations: {
+      // A setting may let tokens of clients be good for a day, and let them be so again after a restart.
+      longestTokenMs: Math.max(config.accessTokenLifetimeMs, config.clients ? DAY_MS : 0),
+      // Readers leave as many connections to everybody else.
+      maxReaders: Math.ceil(config.maxConnections / 2),
     },
     browsers: { trustMs: config.trustedBrowserMs },
     limits: { enabled: config.rateLimit },

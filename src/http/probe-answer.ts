@@ -1,7 +1,8 @@
-import { PROBE_AUTHORIZATION, PROBE_HEADER, type ProbeAnswer, readProbe } from '../lib/probe.ts'
+import { setTimeout } from 'node:timers/promises'
+import { PROBE_AUTHORIZATION, PROBE_HEADER, PROBE_STREAM_MS, type ProbeAnswer, readProbe } from '../lib/probe.ts'
 import { toTimestamp } from '../lib/time.ts'
 import type { RouteDeps } from './services.ts'
-import { type HttpResponse, json } from './response.ts'
+import { eventStream, type HttpResponse, json } from './response.ts'
 import type { Destination } from './route.ts'
 import { lastOf } from './transport/client-address.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
@@ -35,6 +36,7 @@ export const createProbeAnswers = (deps: ProbeDeps) => {
     const probe = readProbe(rootSecret, header, clock.now())
     if (!probe) return undefined
     if (probe.origin !== baseUrl) return json(200, JSON.stringify({ probe: { base_url: baseUrl } }))
+    if (probe.kind === 'stream') return eventStream(lasting())
     const setCookies = probe.kind === 'cookies' ? cookies : []
     context.setCookies(setCookies)
     const answer: ProbeAnswer = {
@@ -50,6 +52,12 @@ export const createProbeAnswers = (deps: ProbeDeps) => {
     }
     return json(200, JSON.stringify({ probe: answer }))
   }
+}
+
+/** A proxy that holds streams back hands this on when it ends: so little fills no buffer. */
+async function* lasting(): AsyncGenerator<string> {
+  yield 'data: probe\n\n'
+  await setTimeout(PROBE_STREAM_MS, undefined, { ref: false })
 }
 
 /** Says where the request came to and from, as far as svc can see. */

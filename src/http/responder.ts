@@ -19,6 +19,7 @@ import {
   page,
   redirect,
   type StreamedResponse,
+  takenWithin,
 } from './response.ts'
 import { findReturnTo, leadsToRequest } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
@@ -105,11 +106,12 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const writeParts = (
     outgoing: ServerResponse,
     { requestId }: IncomingRequest,
-    { status, contentType, parts }: StreamedResponse,
+    { status, contentType, parts, patienceMs }: StreamedResponse,
     headers: Headers,
   ): number => {
     outgoing.writeHead(status, [...headers, 'content-type', contentType])
-    pipeline(parts, outgoing).catch((error: NodeJS.ErrnoException) => {
+    const taken = patienceMs === undefined ? parts : takenWithin(patienceMs, parts, () => outgoing.destroy())
+    pipeline(taken, outgoing).catch((error: NodeJS.ErrnoException) => {
       const isClientGone = error.code === 'ERR_STREAM_PREMATURE_CLOSE'
       if (!isClientGone) log.error({ request_id: requestId, err: error }, 'a response was broken off')
     })

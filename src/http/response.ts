@@ -21,6 +21,20 @@ export interface ContentResponse {
 export interface StreamedResponse extends Pick<ContentResponse, 'status' | 'contentType' | 'headers'> {
   /** A part is asked for when the client has taken the one before. An error breaks the connection off. */
   parts: AsyncIterable<string>
+  /** A client that takes nothing for so long is cut off. */
+  patienceMs?: number
+}
+
+/** Hands parts on; calls `giveUp` when the next one is not asked for within this time. */
+export async function* takenWithin(patienceMs: number, parts: AsyncIterable<string>, giveUp: () => void) {
+  for await (const part of parts) {
+    const timer = setTimeout(giveUp, patienceMs).unref()
+    try {
+      yield part
+    } finally {
+      clearTimeout(timer)
+    }
+  }
 }
 
 export type HttpResponse = ContentResponse | StreamedResponse | Redirect
@@ -45,6 +59,18 @@ export const json = (status: number, body: string): ContentResponse => ({
   contentType: 'application/json',
   body,
 })
+
+/** An event stream (HTML standard, 9.2). nginx, and others after it, hold the parts of other responses back. */
+export const eventStream = (parts: AsyncIterable<string>): StreamedResponse => ({
+  status: 200,
+  contentType: 'text/event-stream',
+  headers: ['x-accel-buffering', 'no'],
+  parts,
+  patienceMs: STREAM_PATIENCE_MS,
+})
+
+/** A reader that takes nothing for so long is gone, or holds memory for nothing. */
+const STREAM_PATIENCE_MS = 30_000
 
 /** The request is done, and there is nothing to say about it. */
 export const noContent: ContentResponse = { status: 204, contentType: '', body: '' }

@@ -12,6 +12,7 @@ import type { OAuth } from '../oauth/oauth.ts'
 import type { Frame } from './frame.ts'
 import type { Passkeys } from '../passkeys/passkeys.ts'
 import type { Links } from '../links/links.ts'
+import type { RevocationFeed } from '../revocations/revocations.ts'
 import type { SecondFactors } from '../second-factor/second-factors.ts'
 import type { PendingSignIns } from '../sign-in/pending-sign-ins.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
@@ -75,6 +76,7 @@ export interface ServerDeps {
   /** This tells whether clients may register themselves. */
   clientsRegister: boolean
   loadClients: () => Promise<Clients>
+  loadRevocationFeed: () => Promise<RevocationFeed>
   emailDomains: EmailDomains
   sessions: Sessions
   signingKeys: SigningKeys

@@ -14,8 +14,12 @@ export const PROBE_AUTHORIZATION = 'Bearer probe'
 /** A probe is good for this time. */
 export const PROBE_LIFETIME_MS = 60_000
 
-/** A probe is answered with cookies, or its answer looks as if a cache might keep it. */
-export type ProbeKind = 'cookies' | 'plain'
+/** Another probe is answered with cookies, or with a stream of events that goes on for a while. */
+const KINDS = ['plain', 'cookies', 'stream'] as const
+export type ProbeKind = (typeof KINDS)[number]
+
+/** The answer to a probe of the kind `stream` ends so long after its only event. */
+export const PROBE_STREAM_MS = 1000
 
 /** This is a probe as svc received it. */
 export interface ProbeAnswer {
@@ -45,7 +49,7 @@ export interface ProbeAnswer {
 }
 
 const PURPOSE = 'doctor probes'
-const FORM = /^(\d{13})\.([\w-]{22})\.(cookies|plain)\.([\w-]{1,400})\.([\w-]{43})$/
+const FORM = /^(\d{13})\.([\w-]{22})\.([a-z]+)\.([\w-]{1,400})\.([\w-]{43})$/
 
 const macOf = (keys: DerivedKeys, facts: string): string => hmac(keys.for(PURPOSE), `probe\n${facts}`, 'base64url')
 
@@ -73,8 +77,9 @@ export const readProbe = (
   header: string,
   nowMs: number,
 ): (SignedFacts & { nonce: string }) | undefined => {
-  const [, expiresMs, nonce, kind, encoded = '', mac] = FORM.exec(header) ?? []
-  if (nonce === undefined || (kind !== 'cookies' && kind !== 'plain')) return undefined
+  const [, expiresMs, nonce, word, encoded = '', mac] = FORM.exec(header) ?? []
+  const kind = KINDS.find((each) => each === word)
+  if (nonce === undefined || kind === undefined) return undefined
   const facts = `${expiresMs}.${nonce}.${kind}.${encoded}`
   const isSigned = rootSecret.find((keys) => equalInConstantTime(mac, macOf(keys, facts)) || undefined)
   const leftMs = Number(expiresMs) - nowMs

@@ -139,6 +139,10 @@ export interface Counts extends Omit<Counters, 'countRefusal'>, Omit<RequestMetr
   countTokens: OnTokens
   countLimited: (limit: LimitName) => void
   observeHash: (seconds: number) => void
+  /** Shows how many readers of revocations wait. */
+  showReaders: (count: number) => void
+  /** Counts the seconds after which readers of revocations were told of one. */
+  observeLag: (seconds: number) => void
 }
 
 interface Counted {
@@ -168,6 +172,7 @@ export const createCounts = (registry: Registry, { providers, clients }: Counted
   addLimitFigures(registry, limits)
   return {
     ...counters,
+    ...createFeedFigures(registers),
     ...createClientCounts(registry, clients),
     observeRequest: createRequestDurations(registry),
     countRefusedConnection: () => refusedConnections.inc(),
@@ -175,6 +180,21 @@ export const createCounts = (registry: Registry, { providers, clients }: Counted
     countProviderSignIn: createProviderCount(registry, providers),
     observeHash: (seconds) => hashDurations.observe(seconds),
   }
+}
+
+const createFeedFigures = (registers: Registry[]): Pick<Counts, 'showReaders' | 'observeLag'> => {
+  const readers = new Gauge({
+    name: 'svc_revocation_readers',
+    help: 'Readers of revocations that wait for the next one.',
+    registers,
+  })
+  const lag = new Histogram({
+    name: 'svc_revocation_lag_seconds',
+    help: 'Time after which readers that wait could be told of a revocation, the oldest of each poll.',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  })
+  return { showReaders: (count) => readers.set(count), observeLag: (seconds) => lag.observe(seconds) }
 }
 
 const createCounters = <Rows extends Record<string, CounterRow>>(registry: Registry, rows: Rows) =>

@@ -1,3 +1,4 @@
+import { inPieces, rowPlaceholders } from '../lib/sql-values.ts'
 import { countWith, type Queries } from '../storage/database.ts'
 
 /** Finds the ids that follow `after`, of sessions of all users. */
@@ -9,24 +10,38 @@ export const findSessionIds = async (
   return rows.map(({ id }) => id)
 }
 
-/** Deletes the sessions after one id and up to another, the last included. */
-export const deleteSessionsUpTo = (
-  db: Pick<Queries, 'run'>,
-  { after, last }: { after: string; last: string },
-): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ?', after, last)
-
-/** Finds the sessions between two ids, in order of id, and when each ends. */
-export const findSessionEnds = (
-  db: Queries,
-  { after, before, limit }: { after: string; before: string; limit: number },
+/** Finds sessions that cleanup looks at now, and when each ends. They stay so until the transaction ends. */
+export const lockSessionsToCheck = (
+  transaction: Queries,
+  nowMs: number,
+  limit: number,
 ): Promise<{ id: string; expires_at: number }[]> =>
-  db.all('SELECT id, expires_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?', after, before, limit)
+  transaction.all(
+    'SELECT id, expires_at FROM sessions WHERE check_at <= ? ORDER BY check_at LIMIT ? FOR UPDATE',
+    nowMs,
+    limit,
+  )
 
-/** Deletes the expired sessions from after one id up to another, the last included. */
-export const deleteSessionsEndedBy = (
-  db: Queries,
-  { after, upTo, nowMs }: { after: string; upTo: string; nowMs: number },
-): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ? AND expires_at <= ?', after, upTo, nowMs)
+/** Has cleanup look at sessions again when they end, or at the latest time if that is sooner. */
+export const updateChecks = async (
+  db: Pick<Queries, 'run'>,
+  ids: readonly string[],
+  latestMs: number,
+): Promise<void> => {
+  for (const piece of inPieces(ids)) {
+    await db.run(
+      `UPDATE sessions SET check_at = CASE WHEN expires_at < ? THEN expires_at ELSE ? END
+       WHERE id IN ${rowPlaceholders(1, piece.length)}`,
+      latestMs,
+      latestMs,
+      ...piece,
+    )
+  }
+}
+
+/** Does the same for sessions that cleanup would look at later than that. */
+export const updateLateChecks = (db: Pick<Queries, 'run'>, latestMs: number): Promise<number> =>
+  db.run('UPDATE sessions SET check_at = ? WHERE check_at > ?', latestMs, latestMs)
 
 /**
  * Counts the live sessions that were last seen before a time, and the grants of clients that were last used before it,

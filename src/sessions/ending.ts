@@ -2,26 +2,30 @@ import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { AuthenticatedSession } from './session.ts'
-import { lockSession, updateAmr, deleteSession, findSession } from './session-store.ts'
+import { lockSession, updateAmr, findSession } from './session-store.ts'
+import type { RemoveSessions } from './removal.ts'
 import type { SessionDeps } from './session-deps.ts'
 import type { SessionRules } from './sign-in-grant.ts'
-import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from './user-sessions-store.ts'
+import { findSessionIdsOfUser } from './user-sessions-store.ts'
 import { setImmediate } from 'node:timers/promises'
-import { deleteSessionsUpTo, findSessionIds } from './all-sessions-store.ts'
+import { findSessionIds } from './all-sessions-store.ts'
 
 // Which event of an account ends its sessions stands in accounts/security-events.ts.
 
-type EndingDeps = Pick<
-  SessionDeps,
-  | 'cachedSessions'
-  | 'clientGrants'
-  | 'db'
-  | 'endPendingSignIns'
-  | 'endPendingSignInsAfter'
-  | 'recordEvent'
-  | 'requireFactors'
-> &
-  Pick<SessionDeps, 'requireRecentAuthentication'>
+interface EndingDeps
+  extends Pick<
+    SessionDeps,
+    | 'cachedSessions'
+    | 'clientGrants'
+    | 'db'
+    | 'endPendingSignIns'
+    | 'endPendingSignInsAfter'
+    | 'recordEvent'
+    | 'requireFactors'
+    | 'requireRecentAuthentication'
+  > {
+  removeSessions: RemoveSessions
+}
 
 /** The batch is so small that other requests do not wait long for the database. */
 const BATCH = 1000
@@ -32,7 +36,7 @@ const BATCH = 1000
  * call may stay.
  */
 const endInBatches = async (deps: EndingDeps): Promise<number> => {
-  const { db, cachedSessions, recordEvent } = deps
+  const { db, recordEvent, removeSessions } = deps
   await endPendingSignIns(deps)
   await endAllGrants(deps)
   let after = ''
@@ -45,10 +49,8 @@ const endInBatches = async (deps: EndingDeps): Promise<number> => {
       await endAllGrants(deps)
       return ended
     }
-    const range = { after, last }
     ended += await db.inTransaction(async (transaction) => {
-      const count = await deleteSessionsUpTo(transaction, range)
-      transaction.afterCommit(() => cachedSessions.forgetAll())
+      const { length: count } = await removeSessions(transaction, { ids }, { reason: 'operator', isOfAll: true })
       await recordEvent(transaction, { type: 'session.ended', details: { count } })
       return count
     })
@@ -83,10 +85,9 @@ export interface OwnEnd {
 
 /** Ends sessions. The cache forgets them at the instant of the commit, so that no request finds them afterwards. */
 export const createEnding = (deps: EndingDeps) => {
-  const { db, cachedSessions, clientGrants, recordEvent, endPendingSignIns } = deps
+  const { db, cachedSessions, clientGrants, recordEvent, removeSessions, endPendingSignIns } = deps
   const { endGrants, forgetGrantsOfUser } = clientGrants
 
-  /** It must be called before the rows are deleted: afterwards their ids could not be found. */
   const forgetSessionsOfUser = async (transaction: Transaction, userId: string): Promise<void> => {
     forgetGrantsOfUser(transaction)
     const ids = await findSessionIdsOfUser(transaction, userId)
@@ -94,10 +95,8 @@ export const createEnding = (deps: EndingDeps) => {
   }
 
   const endSessions: SessionRules['endSessions'] = async (transaction, userId, reason, { exceptId, caller } = {}) => {
-    await forgetSessionsOfUser(transaction, userId)
-    const hanging = { userId, hanging: true, exceptSessionId: exceptId } as const
-    await endGrants(transaction, hanging, reason, caller)
-    return deleteSessionsOfUser(transaction, userId, exceptId)
+    const ended = await removeSessions(transaction, { userId, exceptId }, { reason, caller })
+    return ended.length
   }
 
   const rules: SessionRules = {
@@ -118,9 +117,8 @@ export const createEnding = (deps: EndingDeps) => {
   }
 
   const remove = async (transaction: Transaction, id: string, reason: string, caller: Caller): Promise<boolean> => {
-    transaction.afterCommit(() => cachedSessions.forget(id))
-    await endGrants(transaction, { sessionId: id }, reason, caller)
-    return (await deleteSession(transaction, id)) > 0
+    const ended = await removeSessions(transaction, { ids: [id] }, { reason, caller })
+    return ended.length > 0
   }
 
   const endAndRecord = async (transaction: Transaction, userId: string, { ownId, caller }: OwnEnd) => {
@@ -151,15 +149,13 @@ export const createEnding = (deps: EndingDeps) => {
     async endOwn(userId: string, id: string, { ownId, caller }: OwnEnd = {}): Promise<void> {
       await db.inTransaction(async (transaction) => {
         if (ownId !== undefined) await requireSession(transaction, ownId, userId)
-        await endGrants(transaction, { sessionId: id, userId }, REVOKED, caller)
-        const changes = await deleteSessionOfUser(transaction, id, userId)
-        if (changes === 0 && ownId === undefined && (await endGrants(transaction, { id, userId }, REVOKED))) return
-        if (changes === 0)
+        const [ended] = await removeSessions(transaction, { ids: [id], userId }, { reason: REVOKED, caller })
+        if (!ended && ownId === undefined && (await endGrants(transaction, { id, userId }, REVOKED))) return
+        if (!ended)
           throw new AppError('not_found', 'This session has ended already.', {
             field: 'session_id',
             reason: 'session_gone',
           })
-        transaction.afterCommit(() => cachedSessions.forget(id))
         const event = { type: 'session.ended', userId, sessionId: ownId, details: { endedSessionId: id } } as const
         await recordEvent(transaction, event, caller)
       })

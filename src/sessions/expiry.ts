@@ -1,32 +1,42 @@
 import { setImmediate } from 'node:timers/promises'
-import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
-import { deleteSessionsEndedBy, findSessionEnds } from './all-sessions-store.ts'
+import { lockSessionsToCheck, updateChecks, updateLateChecks } from './all-sessions-store.ts'
+import { EXPIRED } from './client-grants.ts'
+import type { RemoveSessions } from './removal.ts'
 
 const BATCH = 500
 
 interface ExpiryDeps {
   db: Database
   nowMs: number
-  /** No session expires sooner than this after its start. */
+  /** No session that is refreshed now ends sooner. */
   shortestLifetimeMs: number
+  removeSessions: RemoveSessions
 }
 
 /**
- * Deletes expired sessions, in small batches and in order of id. That is the order of their start, so that it can stop
- * at the first session that is too young to have expired. It resolves to how many were deleted.
+ * Ends the sessions that have expired, a batch at a time. Each session is looked at when it would have ended without a
+ * refresh since the last look: a lifetime later, if it is in use. It resolves to how many ended.
  */
-export const deleteExpiredSessions = async ({ db, nowMs, shortestLifetimeMs }: ExpiryDeps): Promise<number> => {
-  const before = leastUuidAt(nowMs - shortestLifetimeMs)
-  let after = ''
-  let deleted = 0
-  for (;;) {
-    const batch = await findSessionEnds(db, { after, before, limit: BATCH })
-    const last = batch.at(-1)
-    const expired = batch.filter((session) => session.expires_at <= nowMs)
-    if (last && expired.length > 0) deleted += await deleteSessionsEndedBy(db, { after, upTo: last.id, nowMs })
-    if (!last || batch.length < BATCH) return deleted
-    after = last.id
+export const endExpiredSessions = async (deps: ExpiryDeps): Promise<number> => {
+  const { db, nowMs, removeSessions } = deps
+  const latestMs = nowMs + deps.shortestLifetimeMs
+  // The setting may have been longer.
+  await updateLateChecks(db, latestMs)
+  for (let ended = 0; ; ) {
+    const checked = await db.inTransaction(async (transaction) => {
+      const sessions = await lockSessionsToCheck(transaction, nowMs, BATCH)
+      const { expired = [], live = [] } = Object.groupBy(sessions, (row) =>
+        row.expires_at <= nowMs ? 'expired' : 'live',
+      )
+      await removeSessions(transaction, { ids: idsOf(expired) }, { reason: EXPIRED })
+      await updateChecks(transaction, idsOf(live), latestMs)
+      return { count: sessions.length, expired: expired.length }
+    })
+    ended += checked.expired
+    if (checked.count < BATCH) return ended
     await setImmediate()
   }
 }
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)

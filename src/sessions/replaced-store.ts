@@ -20,22 +20,17 @@ export const findReplacedSession = (db: Queries, id: string): Promise<ReplacedSe
   )
 
 /**
- * Ends a session and records which one replaced it, in the transaction that has inserted the successor. Sessions that
- * it had replaced itself get the same successor, and keep the time of their replacement. It resolves to whether there
- * was one to end.
+ * Gives the sessions that a session had replaced its own successor, in the transaction that has inserted that; the time
+ * of their replacement stays. It comes before the session is deleted: the database deletes with it what names it as the
+ * successor.
  */
-export const replaceSession = async (
+export const updateSuccessor = (db: Queries, id: string, successorId: string): Promise<number> =>
+  db.run('UPDATE replaced_sessions SET successor_id = ? WHERE successor_id = ?', successorId, id)
+
+export const insertReplaced = (
   db: Queries,
-  { id, successorId, nowMs }: { id: string; successorId: string; nowMs: number },
-): Promise<boolean> => {
-  // This comes before the session is deleted: the database deletes with it the rows that name it as their successor.
-  await db.run('UPDATE replaced_sessions SET successor_id = ? WHERE successor_id = ?', successorId, id)
-  const ended = await db.get<{ salt: string }>('DELETE FROM sessions WHERE id = ? RETURNING salt', id)
-  if (!ended) return false
-  const { salt } = ended
-  await insertRow(db, 'replaced_sessions', { id, successor_id: successorId, salt, replaced_at: nowMs })
-  return true
-}
+  { id, salt, successorId, nowMs }: { id: string; salt: string; successorId: string; nowMs: number },
+): Promise<number> => insertRow(db, 'replaced_sessions', { id, successor_id: successorId, salt, replaced_at: nowMs })
 
 /** Deletes records of replaced sessions whose grace is over. `nowMs` counts if there is no server. */
 export const deleteReplacedSessions = (

@@ -2,13 +2,13 @@ import type { Transaction } from '../storage/database.ts'
 import type { CachedSession } from './session.ts'
 import { currentTimeMs, isUsable } from './lifetime.ts'
 import type { SessionDeps } from './session-deps.ts'
-import { deleteReplacedSessions, findReplacedSession, replaceSession } from './replaced-store.ts'
+import { type RemoveSessions, REPLACED } from './removal.ts'
+import { deleteReplacedSessions, findReplacedSession, insertReplaced, updateSuccessor } from './replaced-store.ts'
 import type { UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 
-type ReplacementDeps = Pick<
-  SessionDeps,
-  'cachedSessions' | 'clientGrants' | 'clock' | 'db' | 'lifetimes' | 'refreshTokens'
->
+interface ReplacementDeps extends Pick<SessionDeps, 'cachedSessions' | 'clock' | 'db' | 'lifetimes' | 'refreshTokens'> {
+  removeSessions: RemoveSessions
+}
 
 export interface Replacement {
   /**
@@ -24,6 +24,8 @@ export interface Replacement {
 interface Successor {
   id: string
   isOfSameUser: boolean
+  /** The browser has come with a refresh token that a thief may have used. */
+  isReused: boolean
 }
 
 /**
@@ -31,13 +33,19 @@ interface Successor {
  * cookies must not take the new ones away (docs/decisions/021-replaced-sessions.md).
  */
 export const createReplacement = (deps: ReplacementDeps): Replacement => {
-  const { db, clock, lifetimes, refreshTokens, cachedSessions, clientGrants } = deps
+  const { db, clock, lifetimes, refreshTokens, cachedSessions, removeSessions } = deps
   return {
-    async replaceSession(transaction, id, { id: successorId, isOfSameUser }, nowMs) {
-      transaction.afterCommit(() => cachedSessions.forget(id))
-      if (isOfSameUser) await clientGrants.moveGrants(transaction, id, successorId)
-      else await clientGrants.endGrants(transaction, { sessionId: id }, 'session_replaced')
-      return replaceSession(transaction, { id, successorId, nowMs })
+    async replaceSession(transaction, id, { id: successorId, isOfSameUser, isReused }, nowMs) {
+      await updateSuccessor(transaction, id, successorId)
+      const reason = isOfSameUser ? REPLACED : 'session_replaced'
+      const [ended] = await removeSessions(
+        transaction,
+        { ids: [id] },
+        // A connection of the thief must not go on with the new session.
+        { reason: isReused ? 'session.refreshed_reuse' : reason, successorId: isOfSameUser ? successorId : undefined },
+      )
+      if (ended) await insertReplaced(transaction, { id, salt: ended.salt, successorId, nowMs })
+      return ended !== undefined
     },
 
     async findSuccessor(token) {

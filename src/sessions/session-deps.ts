@@ -1,4 +1,5 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
+import type { RecordRevocations } from '../revocations/recording.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
@@ -24,6 +25,7 @@ export interface SessionDeps extends Pick<RecentAuthentication, 'requireRecentAu
   issueTokens: IssueTokens
   cachedSessions: CachedSessions
   recordEvent: RecordEvent
+  revocations: RecordRevocations
   /** What hangs on a session ends with it. */
   clientGrants: ClientGrants
   /**

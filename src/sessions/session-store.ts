@@ -1,3 +1,4 @@
+import { findAll } from '../lib/sql-values.ts'
 import {
   columnsOf,
   type Database,
@@ -102,6 +103,7 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     last_seen_at: session.lastSeenAtMs,
     expires_at: session.expiresAtMs,
     absolute_expires_at: session.absoluteExpiresAtMs,
+    check_at: session.expiresAtMs,
     user_agent: session.userAgent,
     address: session.address,
     authenticated_at: session.authenticatedAtMs ?? null,
@@ -143,8 +145,26 @@ export const updateUnansweredSession = (
     generation,
   )
 
-export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
-  db.run('DELETE FROM sessions WHERE id = ?', id)
+/** The sessions with these ids, or those of a user; `exceptId` is none of them. */
+export type WhichSessions =
+  | { ids: readonly string[]; userId?: string | undefined }
+  | { userId: string; exceptId?: string | undefined }
+
+export type DeletedSession = Pick<Session, 'id' | 'userId' | 'salt'>
+
+const deletion = (where: string): string =>
+  `DELETE FROM sessions WHERE ${where} RETURNING id, user_id AS "userId", salt`
+
+/** Deletes sessions, as `removal.ts` alone does. */
+export const deleteSessions = (db: Pick<Queries, 'all'>, which: WhichSessions): Promise<DeletedSession[]> => {
+  if (!('ids' in which)) return db.all(deletion('user_id = ? AND id <> ?'), which.userId, which.exceptId ?? '')
+  const { ids, userId } = which
+  return findAll(ids, (list, piece) =>
+    userId === undefined
+      ? db.all<DeletedSession>(deletion(`id IN ${list}`), ...piece)
+      : db.all<DeletedSession>(deletion(`id IN ${list} AND user_id = ?`), ...piece, userId),
+  )
+}
 
 type LockedRow = Pick<SessionRow, 'user_id' | 'authenticated_at' | 'amr' | 'provider'> & { read_at: number | null }
 

@@ -16,6 +16,8 @@ import { createSessionRefresh, type IdentifiedSession, type RefreshResult } from
 import { createReplacement } from './replacement.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
 import { createStart, type SessionCaller, type StartOptions } from './start.ts'
+import { endExpiredSessions } from './expiry.ts'
+import { createRemoveSessions } from './removal.ts'
 import { createIssueTokens, type Tokens } from './issue-tokens.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
 import { countSessionsOfUser, findSessionsOfUser } from './user-sessions-store.ts'
@@ -67,6 +69,8 @@ export interface Sessions extends RecentAuthentication {
   /** Ends the session that has just replaced the one of this refresh token, in the same browser. */
   endSuccessor(refreshToken: string, caller: Caller): Promise<AuthenticatedSession[]>
 
+  /** Ends the sessions that have expired, for cleanup; it resolves to how many. */
+  endExpired(nowMs: number): Promise<number>
   /** Other subjects call these in their transactions. */
   rules: SessionRules
   /** Deletes records of replaced sessions that are past the grace, for cleanup. It resolves to how many. */
@@ -92,22 +96,25 @@ interface SessionsDeps
 const NO_SESSION: CurrentSession = { sessionId: '', readAtMs: undefined }
 
 export const createSessions = (deps: SessionsDeps): Sessions => {
-  const { db, clock } = deps
+  const { db, clock, lifetimes } = deps
+  const shortestLifetimeMs = Math.min(lifetimes.idleMs, lifetimes.sessionMs)
   const refreshTokens = createRefreshTokens({ ...deps, purpose: 'refresh tokens' })
   const issueTokens = createIssueTokens({ ...deps, refreshTokens })
   const cachedSessions = createCachedSessions(db, deps.names)
   const recentAuthentication = createRecentAuthentication(deps)
   const shared = { ...deps, ...recentAuthentication, cachedSessions, refreshTokens, issueTokens }
-  const { replaceSession, findSuccessor, deleteReplaced } = createReplacement(shared)
-  const ending = createEnding(shared)
+  const removeSessions = createRemoveSessions(shared)
+  const { replaceSession, findSuccessor, deleteReplaced } = createReplacement({ ...shared, removeSessions })
+  const ending = createEnding({ ...shared, removeSessions })
 
   return {
-    start: createStart({ ...shared, replaceSession }),
+    start: createStart({ ...shared, removeSessions, replaceSession }),
     authenticate: createAuthenticate(shared),
     ...createSessionRefresh({ ...shared, endSession: ending.end, findSuccessor }),
     ...ending,
     ...recentAuthentication,
     deleteReplaced,
+    endExpired: (nowMs) => endExpiredSessions({ db, nowMs, shortestLifetimeMs, removeSessions }),
 
     find: (id) =>
       after(cachedSessions.get(id), (row) => (row && isUsable(row.session, clock) ? row.session : undefined)),

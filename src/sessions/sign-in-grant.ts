@@ -47,7 +47,7 @@ interface HeldSession extends Pick<SignInGrant, 'authenticatedAtMs' | 'amr'> {
 export interface SessionRules {
   /**
    * Ends all sessions of a user, or all but one, and the grants of clients that hang on them; it resolves to how many
-   * sessions ended. The records of the grants have the reason.
+   * sessions ended. The records of the grants have the reason. It comes before the user is deleted.
    */
   endSessions: (
     transaction: Transaction,
@@ -75,6 +75,6 @@ export interface SessionRules {
    * had done so then. The time of the authentication stays as it is.
    */
   noteMfa: (transaction: Transaction, sessionId: string, amr: readonly AuthenticationMethod[]) => Promise<void>
-  /** It must be called in a transaction that changes the row of a user, and before the row is deleted. */
+  /** It must be called in a transaction that changes the row of a user. */
   userChanged: (transaction: Transaction, userId: string) => Promise<void>
 }

@@ -9,7 +9,8 @@ import type { Replacement } from './replacement.ts'
 import type { SessionDeps } from './session-deps.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
 import type { Tokens } from './issue-tokens.ts'
-import { deleteSessions, findSessionsAboveLimit, lockUserOfSession } from './user-sessions-store.ts'
+import type { RemoveSessions } from './removal.ts'
+import { findSessionsAboveLimit, lockUserOfSession } from './user-sessions-store.ts'
 
 /** Nobody has as many devices. A program that logs in before each of its requests gets no further. */
 const MAX_SESSIONS_OF_USER = 100
@@ -26,17 +27,16 @@ interface StartedSession {
  * transaction that has inserted a session and locked its user.
  */
 const createSessionLimit =
-  ({ log, cachedSessions, clientGrants, recordEvent }: StartDeps) =>
+  ({ log, removeSessions, recordEvent }: StartDeps) =>
   async (transaction: Transaction, { id, userId, nowMs, caller }: StartedSession): Promise<void> => {
     const limit = MAX_SESSIONS_OF_USER
     const ended = await findSessionsAboveLimit(transaction, { userId, newId: id, nowMs, limit })
     if (ended.length === 0) return
-    for (const sessionId of ended) await clientGrants.endGrants(transaction, { sessionId }, 'session_limit', caller)
-    await deleteSessions(transaction, ended)
-    const details = { count: ended.length, reason: 'session_limit' }
+    const reason = 'session_limit'
+    await removeSessions(transaction, { ids: ended }, { reason, caller })
+    const details = { count: ended.length, reason }
     await recordEvent(transaction, { type: 'session.ended', userId, sessionId: id, details }, caller)
     transaction.afterCommit(() => {
-      for (const endedId of ended) cachedSessions.forget(endedId)
       log.info(
         { user_id: userId, session_ids: ended.slice(0, MAX_SESSIONS_OF_USER), sessions: ended.length },
         'session limit reached: longest unseen sessions ended',
@@ -71,18 +71,8 @@ export interface StartOptions {
 export type SessionCaller = Caller & { device: Device }
 
 interface StartDeps
-  extends Pick<
-    SessionDeps,
-    | 'cachedSessions'
-    | 'clientGrants'
-    | 'clock'
-    | 'db'
-    | 'defaultAudience'
-    | 'issueTokens'
-    | 'lifetimes'
-    | 'log'
-    | 'recordEvent'
-  > {
+  extends Pick<SessionDeps, 'clock' | 'db' | 'defaultAudience' | 'issueTokens' | 'lifetimes' | 'log' | 'recordEvent'> {
+  removeSessions: RemoveSessions
   replaceSession: Replacement['replaceSession']
 }
 
@@ -117,7 +107,7 @@ export const createStart = (deps: StartDeps) => {
       if (login)
         await recordEvent(transaction, { type: 'login.succeeded', userId, sessionId: id, details: login }, caller)
       for (const { sessionId, userId: owner, isReused } of replaces) {
-        const by = { id, isOfSameUser: owner === userId }
+        const by = { id, isOfSameUser: owner === userId, isReused }
         const hasEnded = await deps.replaceSession(transaction, sessionId, by, nowMs)
         if (hasEnded && isReused)
           await recordEvent(transaction, { type: 'session.refreshed_reuse', userId: owner, sessionId }, caller)

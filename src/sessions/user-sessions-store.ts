@@ -1,4 +1,3 @@
-import { inPieces, rowPlaceholders } from '../lib/sql-values.ts'
 import { countWith, type Queries } from '../storage/database.ts'
 import type { Session } from './session.ts'
 import { SESSION_COLUMNS, type SessionRow, toSession } from './session-store.ts'
@@ -43,13 +42,6 @@ export const findSessionIdsOfUser = async (db: Queries, userId: string): Promise
 export const countSessionsOfUser = (db: Queries, userId: string, nowMs: number): Promise<number> =>
   countWith(db, 'SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND expires_at > ?', userId, nowMs)
 
-export const deleteSessionOfUser = (db: Pick<Queries, 'run'>, id: string, userId: string): Promise<number> =>
-  db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', id, userId)
-
-/** Deletes all sessions of a user, or all but one. */
-export const deleteSessionsOfUser = (db: Queries, userId: string, exceptId = ''): Promise<number> =>
-  db.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', userId, exceptId)
-
 /**
  * One login deletes at most this many sessions above the limit. More than one exist only from before there was a limit.
  */
@@ -72,9 +64,4 @@ export const findSessionsAboveLimit = async (
     limit - 1,
   )
   return rows.map(({ id }) => id)
-}
-
-export const deleteSessions = async (db: Queries, ids: readonly string[]): Promise<void> => {
-  for (const piece of inPieces(ids))
-    await db.run(`DELETE FROM sessions WHERE id IN ${rowPlaceholders(1, piece.length)}`, ...piece)
 }

@@ -110,6 +110,13 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     const [{ createListAudit }] = await Promise.all([import('../api/v2/list-audit.ts'), import('../audit/reading.ts')])
     return createListAudit(deps)
   })
+  const revocations = loadedFirst(async () => {
+    const [{ createListRevocations }, feed] = await Promise.all([
+      import('../api/v2/revocations.ts'),
+      deps.loadRevocationFeed(),
+    ])
+    return createListRevocations({ ...deps, feed })
+  })
   const clients = partsOf(async () => {
     const [{ createTokenRoutes }, loaded] = await Promise.all([import('../api/oauth2/token.ts'), deps.loadClients()])
     return createTokenRoutes(loaded)
@@ -259,6 +266,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'DELETE', path: '/auth/api/v2/clients/{id}',              guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('delete') },
     { method: 'POST',   path: '/auth/api/v2/clients/{id}/secrets',      guard: 'api_key', scope: 'clients:write',     csrf: 'api_key', responseKind: 'json', needs: 'clients', module: registry('rotateSecret') },
     { method: 'GET',    path: '/auth/api/v2/audit',                     guard: 'api_key', scope: 'audit:read',                         responseKind: 'json', module: audit },
+    { method: 'GET',    path: '/auth/api/v2/revocations',               guard: 'api_key', scope: 'revocations:read', frequent: true,   responseKind: 'json', module: revocations },
     { method: 'GET',    path: '/auth/api/v2/openapi.json',              guard: 'none',                                              responseKind: 'json', module: openApi('v2') },
     // Each provider and each file of the pages has its own rows.
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider, { reset: resetPassword, undo: undoEmail })),

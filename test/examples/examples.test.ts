@@ -1,8 +1,11 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
+import { WebSocket as WebSocketClient } from 'ws'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { newPerson, type Person } from '../support/client/accounts.ts'
 import { EXAMPLES } from '../support/examples/examples.ts'
@@ -15,6 +18,7 @@ after(() => browser.close())
 const running = await Promise.all(
   EXAMPLES.filter(({ name, runtime }) => canRun(name) && runtime !== 'vite').map(async (example) => ({
     name: example.name,
+    isLive: example.isLive,
     example: await startExample(example),
   })),
 )
@@ -61,7 +65,7 @@ const countNotes = async ({ url }: RunningExample): Promise<number> => {
   return Number(/There are (?:<!-- -->)?(\d+)/.exec(text)?.[1])
 }
 
-for (const { name, example } of running) {
+for (const { name, isLive, example } of running) {
   // One user for most tests, since a browser and a password cost much: the tests of an example run in this order.
   describe(`examples/${name}`, { concurrency: false }, () => {
     let member: Visitor
@@ -168,6 +172,51 @@ for (const { name, example } of running) {
       assert.equal(await send({ ...genuine, 'webhook-timestamp': 'soon' }), 401, 'no time')
       assert.equal(await send(signedHeaders(`whsec_${'A'.repeat(44)}`, unreadable), unreadable), 401, 'no UTF-8')
     })
+
+    if (isLive) {
+      test('a WebSocket brings the notes of another tab, is kept by a renewal, and is closed by a logout there', async () => {
+        const { page: tab } = await openWindow(example)
+        const visitor = { page: tab, context: tab.context(), path: () => tab.url().slice(example.url.length) }
+        const opened = tab.waitForEvent('websocket')
+        await signUpOnTheWay(visitor)
+        const socket = await opened
+        const other = await visitor.context.newPage()
+        await other.goto(`${example.url}/notes`)
+        await addNote({ ...visitor, page: other }, 'from the other tab')
+        await tab.getByRole('listitem').getByText('from the other tab', { exact: true }).waitFor()
+        const csrf = (await visitor.context.cookies()).find(({ name: cookie }) => cookie === 'svc_csrf')?.value ?? ''
+        const renewed = await visitor.context.request.post('/auth/api/v1/sessions/refresh?audience=app', {
+          headers: { 'x-csrf-token': csrf },
+        })
+        assert.equal(renewed.status(), 200)
+        await addNote({ ...visitor, page: other }, 'after the renewal')
+        await tab.getByRole('listitem').getByText('after the renewal', { exact: true }).waitFor()
+        assert.equal(socket.isClosed(), false)
+        await other.getByRole('link', { name: 'Log out' }).click()
+        await submit({ ...visitor, page: other }, '/auth/logout', {})
+        await tab.waitForURL(example.url + LOGIN)
+        assert.ok(socket.isClosed())
+        await visitor.context.close()
+      })
+
+      test('a WebSocket of a sibling host, or of a visitor, is refused', async () => {
+        const cookie = (await member.context.cookies()).map(({ name: n, value }) => `${n}=${value}`).join('; ')
+        const statusWith = async (headers: Record<string, string>): Promise<number> => {
+          const socket = new WebSocketClient(`${example.url.replace('http', 'ws')}/live`, { headers })
+          socket.on('error', () => {})
+          const [response] = await Promise.race([
+            once(socket, 'unexpected-response').then(([, answer]) => [answer as IncomingMessage]),
+            once(socket, 'open').then(() => [undefined]),
+          ])
+          socket.terminate()
+          return response?.statusCode ?? 101
+        }
+        assert.equal(await statusWith({ cookie, origin: example.url }), 101)
+        assert.equal(await statusWith({ cookie, origin: 'http://localhost:9999' }), 403)
+        assert.equal(await statusWith({ cookie }), 403)
+        assert.equal(await statusWith({ origin: example.url }), 401)
+      })
+    }
 
     test('an outage of svc is a 503, and logs no user out', async () => {
       const { page, path } = member

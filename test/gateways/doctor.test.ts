@@ -107,6 +107,17 @@ const BROKEN: [code: string, what: string, change: (folder: string) => Change][]
     () => inHttp('map $sent_http_content_type $age { default off; ~text/html 1h; }', withDirectives('expires $age;')),
   ],
   [
+    'streams_buffered',
+    'event streams are compressed, and what svc says about buffering is ignored',
+    () =>
+      withDirectives(
+        'proxy_ignore_headers X-Accel-Buffering;',
+        'gzip on;',
+        'gzip_proxied any;',
+        'gzip_types text/event-stream;',
+      ),
+  ],
+  [
     'base_url_differs',
     'the proxy says https, and SVC_BASE_URL is http',
     () => inPlaceOf(PROTO, 'proxy_set_header X-Forwarded-Proto https;'),

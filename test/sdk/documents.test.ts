@@ -7,7 +7,9 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
+import { WebSocket } from 'ws'
 import { currentUser, logOut, signedUp } from '../support/client/accounts.ts'
+import { createBackend } from '../support/client/backend.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
 import { openDatabase } from '../support/database/database.ts'
 import { newKey, ORIGIN, publishKeys, sign } from '../support/sdk/published-keys.ts'
@@ -144,6 +146,50 @@ describe('the documents of the SDK', () => {
     await logOut(leaving.agent)
     assert.equal((await lines.next()).value, 'ended')
     assert.deepEqual(await once(child, 'close'), [0, null])
+  })
+
+  test('server.md has a verification that refuses what has ended', async (t) => {
+    const leaving = await signedUp(service)
+    const env = { SVC_BASE_URL: service.url, SVC_API_KEY: (await createBackend(service, ['revocations:read'])).key }
+    const after = `
+      const request = { headers: { cookie: ${JSON.stringify(leaving.agent.cookies.header('/'))} } }
+      console.log((await readClaims(request)).sub)
+      while (await readClaims(request).catch(({ name }) => console.log(name)))
+        await new Promise((resolve) => setTimeout(resolve, 10))`
+    const { id } = await currentUser(leaving.agent)
+    const child = start({ t, code: programOf('sdk/docs/server.md', 'readClaims') + after, env })
+    const lines = createInterface({ input: child.stdout ?? assert.fail() })[Symbol.asyncIterator]()
+    assert.equal((await lines.next()).value, id)
+    await logOut(leaving.agent)
+    assert.equal((await lines.next()).value, 'AccessTokenError')
+    assert.deepEqual(await once(child, 'close'), [0, null])
+  })
+
+  test('server.md has a server of WebSockets that end with their sessions', async (t) => {
+    const leaving = await signedUp(service)
+    const { key } = await createBackend(service, ['revocations:read'])
+    const code = programOf('sdk/docs/server.md', 'handleUpgrade')
+    const listen = 'server.listen(0, () => console.log(server.address().port))'
+    const { stdout } = start({ t, code: code + listen, env: { SVC_API_KEY: key } })
+    const [port]: string[] = await once(createInterface({ input: stdout ?? assert.fail() }), 'line')
+    const open = (headers: Record<string, string>) => new WebSocket(`ws://127.0.0.1:${port}`, { headers })
+    const origin = `http://127.0.0.1:${port}`
+    const cookies = { cookie: leaving.agent.cookies.header('/') ?? '' }
+    for (const [headers, status] of [
+      [{ origin }, 401],
+      [{ ...cookies, origin: `${origin}0` }, 403],
+      [cookies, 403],
+    ] as const) {
+      const [error] = await once(
+        open(headers).once('open', () => assert.fail()),
+        'error',
+      )
+      assert.equal((error as Error).message, `Unexpected server response: ${status}`)
+    }
+    const socket = open({ ...cookies, origin })
+    await once(socket, 'open')
+    await logOut(leaving.agent)
+    assert.equal((await once(socket, 'close'))[0], 4401)
   })
 
   test('admin.md has what makes and lists users', async (t) => {

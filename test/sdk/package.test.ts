@@ -51,7 +51,8 @@ test('@svc/sdk/testing says where svc comes from, and names no package that npm 
 
 /** A program of an application that uses the entries with their types. */
 const PROGRAM = `
-import { createAuth, SvcUnavailableError, type User } from '@svc/sdk/server'
+import { createAuth, type SessionEnd, SvcUnavailableError, type User } from '@svc/sdk/server'
+import type { WebSocket as WsSocket } from 'ws'
 import { authFetch, getUser, logout, onSessionChange, refreshSession } from '@svc/sdk/browser'
 import { AdminError, createAdmin, type AdminUser } from '@svc/sdk/admin'
 import { authProxy, requireUser } from '@svc/sdk/next'
@@ -69,6 +70,17 @@ export const roles = async (token: string): Promise<string[]> => (await auth.ver
 export const wait = (error: unknown): number => (error instanceof SvcUnavailableError ? error.retryAfter : 0)
 // @ts-expect-error a number is no timeout in words
 createAuth({ timeoutMs: '5s' })
+
+export const watching = createAuth({ revocations: { apiKey: 'svc_sk_x', stale: 'refuse' } })
+// @ts-expect-error there is no such mode
+createAuth({ revocations: { stale: 'wait' } })
+export const closeAll = (user: User, sockets: WsSocket[], web: WebSocket): (() => void)[] =>
+  [...sockets, web].map((socket) => watching.closeOnSessionEnd(socket, { sid: user.sid, sub: user.id }))
+export const stop: () => void = watching.onSessionEnded(async ({ sid, reason, replacedBy }: SessionEnd) => {
+  console.log(sid?.length, reason, replacedBy)
+})
+// @ts-expect-error a user is named by sub
+watching.closeOnSessionEnd(closeAll, { sid: 'x', id: 'x' })
 
 export const admin = createAdmin({ apiKey: 'svc_sk_x' })
 export const invite = async (email: string): Promise<string | undefined> =>
@@ -123,6 +135,14 @@ import { Hono } from 'hono'
 import * as forExpress from '@svc/sdk/express'
 import * as forFastify from '@svc/sdk/fastify'
 import * as forHono from '@svc/sdk/hono'
+
+import type { WSContext } from 'hono/ws'
+import type { Socket } from 'socket.io'
+
+export const closeOthers = ({ id: sub, sid }: User, io: Socket, ofHono: WSContext): void => {
+  watching.closeOnSessionEnd(io, { sid, sub })
+  watching.closeOnSessionEnd(ofHono, { sid, sub })
+}
 
 export const app = express()
 app.use('/members', forExpress.requireUser({ auth }), (req, res) => void res.send([req.user?.email, forExpress.userOf(req).email]))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { cacheSessions, deleteSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
+import { cacheSessions, deleteSessions, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { deleteUser, insertUser, updateUser } from '../../src/accounts/user-store.ts'
 import { testOnSqlite } from '../support/database/database-choice.ts'
@@ -212,7 +212,10 @@ describe('the session of every request', () => {
       assert.equal((await sessions.get(session.id))?.generation, 2)
       await updateUser(other, user, { ...user, disabled: true }, Date.now())
       assert.equal((await sessions.get(session.id))?.user.disabled, true)
-      await (round % 2 ? deleteSession(other, session.id) : deleteUser(other, user.id))
+      await other.inTransaction(async (transaction) => {
+        await deleteSessions(transaction, round % 2 ? { ids: [session.id] } : { userId: user.id })
+        if (round % 2) await deleteUser(transaction, user.id)
+      })
       assert.equal(await sessions.get(session.id), undefined)
     }
   })

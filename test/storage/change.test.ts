@@ -55,19 +55,19 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
     {
       cause: { by: 'operator' },
       changes: { roles: ['a'] },
-      follows: ['forget', 'record user.roles_changed {"roles":["a"]}', 'announce roles'],
+      follows: ['forget', 'claims', 'record user.roles_changed {"roles":["a"]}', 'announce roles'],
     },
     { cause: { by: 'operator' }, before: { roles: ['a'] }, changes: { roles: ['a'] }, follows: [] },
     {
       cause: { by: 'operator' },
       changes: { emailVerified: true },
-      follows: ['forget', 'record email.verified', 'announce email_verified'],
+      follows: ['forget', 'claims', 'record email.verified', 'announce email_verified'],
     },
     {
       cause: { by: 'operator' },
       before: { emailVerifiedAtMs: T0 },
       changes: { emailVerified: false },
-      follows: ['forget', 'record email.unverified', 'announce email_verified'],
+      follows: ['forget', 'claims', 'record email.unverified', 'announce email_verified'],
     },
     {
       cause: { by: 'operator' },
@@ -104,6 +104,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       follows: [
         'mail username_changed',
         'forget',
+        'claims',
         'record email.changed',
         'record username.changed',
         'record user.roles_changed {"roles":["a"]}',
@@ -122,6 +123,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { email: { shown: 'Theft@example.com', lower: 'theft@example.com' } },
       follows: [
         'forget',
+        'claims',
         'record email.change_cancelled {"reason":"stolen"}',
         'event email_taken_back',
         'record email.changed',
@@ -141,6 +143,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { email: { shown: 'Confirmed@example.com', lower: 'confirmed@example.com' }, emailVerified: true },
       follows: [
         'forget',
+        'claims',
         'record email.changed',
         'event email_changed',
         'mail email_changed',
@@ -159,6 +162,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       },
       follows: [
         'forget',
+        'claims',
         'record email.change_undone',
         'event email_undone',
         'record password.reset {"method":"password"}',
@@ -172,7 +176,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
     {
       cause: { by: 'proof' },
       changes: { emailVerified: true },
-      follows: ['forget', 'record email.verified', 'announce email_verified'],
+      follows: ['forget', 'claims', 'record email.verified', 'announce email_verified'],
     },
     {
       cause: { by: 'proof' },
@@ -187,6 +191,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { passwordHash: 'x', emailVerified: true },
       follows: [
         'forget',
+        'claims',
         'record email.verified',
         'record password.reset {"method":"password"}',
         'mail password_changed reset',
@@ -207,6 +212,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { username: 'other4', roles: ['a'] },
       follows: [
         'forget',
+        'claims',
         'record username.changed',
         'record user.roles_changed {"roles":["a"]}',
         'announce username,roles',
@@ -220,6 +226,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { passwordHash: 'x', emailVerified: true, username: 'other5' },
       follows: [
         'forget',
+        'claims',
         'record signup {"method":"invitation"}',
         'event taken_over',
         'record email.verified',
@@ -235,6 +242,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { passwordHash: null, emailVerified: true, roles: [] },
       follows: [
         'forget',
+        'claims',
         'record identity.taken_over {"method":"corp"}',
         'event taken_over',
         'record email.verified',
@@ -249,6 +257,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { passwordHash: 'x', emailVerified: true },
       follows: [
         'forget',
+        'claims',
         'record identity.taken_over {"method":"link"}',
         'event taken_over',
         'record email.verified',
@@ -264,6 +273,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { passwordHash: 'x', emailVerified: true },
       follows: [
         'forget',
+        'claims',
         'record identity.taken_over {"method":"link"}',
         'event taken_over',
         'record email.verified',
@@ -299,7 +309,7 @@ describe('a change of a user', () => {
     const shown = user.email.toUpperCase()
     const changes = { email: { shown, lower: user.emailLower }, emailVerified: true }
     await db.inTransaction((transaction) => change(transaction, user.id, changes, { by: 'operator' }))
-    assert.deepEqual(followed, ['forget', 'record email.changed', 'announce email'])
+    assert.deepEqual(followed, ['forget', 'claims', 'record email.changed', 'announce email'])
     assert.deepEqual(await findUserById(db, user.id), { ...user, email: shown })
   })
 

@@ -2,17 +2,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lockSession, deleteSession, findSession, insertSession } from '../../src/sessions/session-store.ts'
-import type { Database, Queries, Transaction } from '../../src/storage/database.ts'
+import { lockSession, deleteSessions, findSession, insertSession } from '../../src/sessions/session-store.ts'
+import type { Database, Queries } from '../../src/storage/database.ts'
 import {
   deleteUser,
   findUserById,
   insertUser,
   lockUser,
+  lockUserToChange,
   updateUser,
   type UserRecord,
 } from '../../src/accounts/user-store.ts'
 import { probeDatabase, testOnPostgres } from './databases.ts'
+import { holding } from './held-transaction.ts'
 import { newSession, newUser } from './rows.ts'
 
 const { db, open } = await probeDatabase()
@@ -41,23 +43,6 @@ test('10,000 single operations at once over a pool of 10: each is done once, and
   assert.ok(most >= 1 && most <= 10, `${most} connections`)
 })
 
-/** A transaction that continues and commits only on request. */
-const holding = async (queries: Database, begin: (transaction: Transaction) => Promise<unknown>) => {
-  const begun = Promise.withResolvers<unknown>()
-  const release = Promise.withResolvers<void>()
-  const done = queries.inTransaction(async (transaction) => {
-    begun.resolve(await begin(transaction))
-    await release.promise
-  })
-  await Promise.race([begun.promise, done])
-  return {
-    commit: async () => {
-      release.resolve()
-      await done
-    },
-  }
-}
-
 /** Whether a promise is still open after all work is done that does not wait for another transaction. */
 const waits = async (promise: Promise<unknown>): Promise<boolean> => {
   promise.catch(() => {})
@@ -67,10 +52,16 @@ const waits = async (promise: Promise<unknown>): Promise<boolean> => {
 const setPassword = (queries: Queries, user: UserRecord) =>
   updateUser(queries, user, { ...user, passwordHash: 'another' }, Date.now())
 
+const remove = async (transaction: Queries, userId: string): Promise<void> => {
+  await lockUserToChange(transaction, userId)
+  await deleteSessions(transaction, { userId })
+  await deleteUser(transaction, userId)
+}
+
 describe('a locked row', () => {
   const changes: [string, (user: UserRecord) => Promise<unknown>][] = [
     ['another password', (user) => setPassword(other, user)],
-    ['a deletion', ({ id }) => deleteUser(other, id)],
+    ['a deletion', ({ id }) => other.inTransaction((transaction) => remove(transaction, id))],
     ['a transaction that changes it', (user) => other.inTransaction((transaction) => setPassword(transaction, user))],
   ]
   for (const [what, change] of changes) {
@@ -114,7 +105,7 @@ describe('a locked row', () => {
     const action = await holding(db, async (transaction) => {
       assert.ok(await lockSession(transaction, session.id, user.id))
     })
-    const logout = deleteSession(other, session.id)
+    const logout = deleteSessions(other, { ids: [session.id] })
     assert.ok(await waits(logout))
     await action.commit()
     await logout

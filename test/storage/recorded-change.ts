@@ -20,6 +20,7 @@ export const recordedChange = (nowMs: number): { change: Change; followed: strin
     },
     notify: (_, __, { kind, ...rest }) => note('mail', kind, 'how' in rest ? rest.how : undefined),
     userChanged: () => note('forget'),
+    claimsChanged: () => note('claims'),
     leaveEmail: (_, { newEmail, askedAtMs }) => note('leave', newEmail, askedAtMs),
   })
   return { change, followed }

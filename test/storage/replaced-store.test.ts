@@ -1,10 +1,15 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { deleteReplacedSessions, findReplacedSession, replaceSession } from '../../src/sessions/replaced-store.ts'
+import {
+  deleteReplacedSessions,
+  findReplacedSession,
+  insertReplaced,
+  updateSuccessor,
+} from '../../src/sessions/replaced-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
-import { deleteSession, findSession, insertSession } from '../../src/sessions/session-store.ts'
-import { deleteUser, insertUser } from '../../src/accounts/user-store.ts'
+import { deleteSessions, findSession, insertSession } from '../../src/sessions/session-store.ts'
+import { insertUser } from '../../src/accounts/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newSession, newUser, T0 } from './rows.ts'
 
@@ -19,10 +24,12 @@ const added = async (): Promise<Session> => {
   return session
 }
 
-const replace = (queries: typeof db, former: Session, successor: Session, nowMs = T0): Promise<boolean> =>
-  queries.inTransaction((transaction) =>
-    replaceSession(transaction, { id: former.id, successorId: successor.id, nowMs }),
-  )
+const replace = (queries: typeof db, former: Session, successor: Session, nowMs = T0): Promise<void> =>
+  queries.inTransaction(async (transaction) => {
+    await updateSuccessor(transaction, former.id, successor.id)
+    for (const { id, salt } of await deleteSessions(transaction, { ids: [former.id] }))
+      await insertReplaced(transaction, { id, salt, successorId: successor.id, nowMs })
+  })
 
 const successorOf = async ({ id }: Session) => (await findReplacedSession(db, id))?.successorId
 
@@ -59,17 +66,17 @@ describe('a session that was replaced', () => {
 
   test('that had ended before leaves no row', async () => {
     const [former, successor] = [await added(), await added()]
-    await deleteSession(db, former.id)
+    await deleteSessions(db, { ids: [former.id] })
     await replace(db, former, successor)
     assert.equal(await successorOf(former), undefined)
   })
 
-  test('is deleted with its replacement, and with its user', async () => {
+  test('is deleted with its replacement, by its id or with all of its user', async () => {
     const [one, two, successor, another] = [await added(), await added(), await added(), await added()]
     await replace(db, one, successor)
     await replace(db, two, another)
-    await deleteSession(db, successor.id)
-    await deleteUser(db, another.userId)
+    await deleteSessions(db, { ids: [successor.id] })
+    await deleteSessions(db, { userId: another.userId })
     assert.deepEqual([await successorOf(one), await successorOf(two)], [undefined, undefined])
   })
 
@@ -84,9 +91,7 @@ describe('a session that was replaced', () => {
     for (const ageMs of agesMs) {
       const former = newSession(user.id)
       await insertSession(db, former)
-      await db.inTransaction((transaction) =>
-        replaceSession(transaction, { id: former.id, successorId: successor.id, nowMs: nowMs - ageMs }),
-      )
+      await replace(db, former, successor, nowMs - ageMs)
     }
     // With a database server, the clock of this process does not count.
     assert.equal(await deleteReplacedSessions(db, { graceMs: 30_000, nowMs: T0 }), 2)

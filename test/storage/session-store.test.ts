@@ -1,25 +1,21 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { deleteSessionsEndedBy, findSessionEnds } from '../../src/sessions/all-sessions-store.ts'
-import { deleteExpiredSessions } from '../../src/sessions/expiry.ts'
+import { describe, test, type TestContext } from 'node:test'
+import { endExpiredSessions } from '../../src/sessions/expiry.ts'
 import { findKeys, insertKey, retireKeys } from '../../src/sessions/keys/key-store.ts'
+import type { RemoveSessions } from '../../src/sessions/removal.ts'
 import type { Session } from '../../src/sessions/session.ts'
 import {
-  deleteSession,
+  deleteSessions,
   findSession,
   insertSession,
   updateRotatedSession,
   updateUnansweredSession,
   lockSession,
 } from '../../src/sessions/session-store.ts'
-import {
-  countSessionsOfUser,
-  deleteSessionOfUser,
-  deleteSessionsOfUser,
-  findSessionsOfUser,
-} from '../../src/sessions/user-sessions-store.ts'
+import { countSessionsOfUser, findSessionsOfUser } from '../../src/sessions/user-sessions-store.ts'
 import { insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { freshDatabase } from './databases.ts'
 import { NO_DEADLINE, newKey, newSession, newUser, T0 } from './rows.ts'
 
@@ -106,29 +102,34 @@ describe('a session', () => {
     const { id } = await addedUser()
     const session = newSession(id)
     assert.equal(await updateRotatedSession(db, { ...session, generation: 2 }, NO_DEADLINE), 0)
-    assert.equal(await deleteSession(db, session.id), 0)
+    assert.deepEqual(await deleteSessions(db, { ids: [session.id] }), [])
     assert.equal(await db.inTransaction((transaction) => lockSession(transaction, session.id, id)), undefined)
   })
 
   test('is ended only by its own user, if a user is given', async () => {
     const [owner, stranger] = [await addedUser(), await addedUser()]
     const session = await added(owner.id)
-    assert.equal(await deleteSessionOfUser(db, session.id, stranger.id), 0)
+    assert.deepEqual(await deleteSessions(db, { ids: [session.id], userId: stranger.id }), [])
     assert.ok(await isThere(session))
-    assert.equal(await deleteSessionOfUser(db, session.id, owner.id), 1)
+    const { id, userId, salt } = session
+    const [deleted] = await deleteSessions(db, { ids: [id], userId: owner.id })
+    assert.deepEqual({ ...deleted }, { id, userId, salt })
     assert.ok(!(await isThere(session)))
   })
 })
+
+const deleted = async (userId: string, exceptId?: string): Promise<number> =>
+  (await deleteSessions(db, { userId, exceptId })).length
 
 describe('the sessions of a user', () => {
   test('end all, or all but one, without those of other users', async () => {
     const [user, bystander] = [await addedUser(), await addedUser()]
     const sessions = [await added(user.id), await added(user.id), await added(user.id)]
     const others = await added(bystander.id)
-    assert.equal(await deleteSessionsOfUser(db, user.id, sessions[1]?.id), 2)
+    assert.equal(await deleted(user.id, sessions[1]?.id), 2)
     assert.deepEqual(await Promise.all(sessions.map(isThere)), [false, true, false])
-    assert.equal(await deleteSessionsOfUser(db, user.id, others.id), 1)
-    assert.equal(await deleteSessionsOfUser(db, user.id), 0)
+    assert.equal(await deleted(user.id, others.id), 1)
+    assert.equal(await deleted(user.id), 0)
     assert.ok(await isThere(others))
   })
 
@@ -153,49 +154,58 @@ describe('the sessions of a user', () => {
   })
 })
 
-describe('expired sessions', () => {
-  test('are found by id between two ids and deleted up to the last; the others stay', async (t) => {
-    const { db } = await freshDatabase(t)
-    const user = newUser()
-    await insertUser(db, user)
-    const ids = ['0', 'A', 'B', 'a', 'a-1', 'a_1', 'aa', 'b', 'é']
-    for (const [index, id] of ids.toReversed().entries())
-      await insertSession(db, newSession(user.id, { id, expiresAtMs: T0 + (index % 2) }))
-    const ends = await findSessionEnds(db, { after: '0', before: 'é', limit: 100 })
-    assert.deepEqual(
-      ends.map(({ id }) => id),
-      ids.slice(1, -1),
-    )
-    assert.deepEqual(new Set(ends.map(({ expires_at }) => expires_at)), new Set([T0, T0 + 1]))
-    assert.deepEqual(
-      (await findSessionEnds(db, { after: 'A', before: 'é', limit: 2 })).map(({ id }) => id),
-      ['B', 'a'],
-    )
-    const ended = ends.filter((each) => each.expires_at <= T0 && each.id <= 'a_1').map(({ id }) => id)
-    assert.equal(await deleteSessionsEndedBy(db, { after: '0', upTo: 'a_1', nowMs: T0 }), ended.length)
-    const left = await findSessionEnds(db, { after: '', before: 'zzz', limit: 100 })
-    assert.deepEqual(
-      left.map(({ id }) => id),
-      ids.filter((id) => !ended.includes(id) && id < 'zzz'),
-    )
-  })
+const LIFETIME_MS = 100_000
 
-  test('1,300 in several windows: all expired ones are deleted, and no others', async (t) => {
+const removeSessions: RemoveSessions = (transaction, which) => deleteSessions(transaction, which)
+
+/** Ends expired sessions, and counts the rows that were looked at. */
+const endExpired = async (db: Database, nowMs: number): Promise<{ ended: number; left: number; due: number }> => {
+  const count = async (where: string) =>
+    (await db.get<{ count: number }>(`SELECT COUNT(*) AS count FROM sessions WHERE ${where}`))?.count ?? 0
+  const due = await count(`check_at <= ${nowMs}`)
+  const ended = await endExpiredSessions({ db, nowMs, shortestLifetimeMs: LIFETIME_MS, removeSessions })
+  return { ended, due, left: await count('1 = 1') }
+}
+
+const placeOf = async (t: TestContext) => {
+  const { db } = await freshDatabase(t)
+  const user = newUser()
+  await insertUser(db, user)
+  return { db, add: (expiresAtMs: number) => insertSession(db, newSession(user.id, { expiresAtMs })) }
+}
+
+describe('expired sessions', () => {
+  test('1,300 in several batches: all expired ones end, and no others', async (t) => {
     const { db } = await freshDatabase(t)
     const user = newUser()
     await insertUser(db, user)
-    const nowMs = Date.now()
     await db.inTransaction(async (transaction) => {
       for (let index = 0; index < 1300; index++) {
-        const expiresAtMs = index % 3 === 0 ? nowMs + 100_000 : nowMs
-        await insertSession(transaction, newSession(user.id, { id: idAt(nowMs - 5000, index), expiresAtMs }))
+        const expiresAtMs = T0 + (index % 3 === 0 ? 1000 : 0)
+        await insertSession(transaction, newSession(user.id, { id: idAt(T0 - 5000, index), expiresAtMs }))
       }
-      await insertSession(transaction, newSession(user.id, { id: idAt(nowMs, 1), expiresAtMs: nowMs }))
     })
-    assert.equal(await deleteExpiredSessions({ db, nowMs: nowMs + 1, shortestLifetimeMs: 1000 }), 866)
-    assert.equal(await deleteExpiredSessions({ db, nowMs: nowMs + 1, shortestLifetimeMs: 1000 }), 0)
-    const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM sessions')
-    assert.equal(row?.count, 435, 'the youngest is not looked at yet')
+    assert.deepEqual(await endExpired(db, T0), { due: 866, ended: 866, left: 434 })
+    assert.deepEqual(await endExpired(db, T0 + 999), { due: 0, ended: 0, left: 434 })
+    assert.deepEqual(await endExpired(db, T0 + 1000), { due: 434, ended: 434, left: 0 })
+  })
+
+  test('one that is refreshed is looked at when it would have ended, and ends when it does', async (t) => {
+    const { db, add } = await placeOf(t)
+    await add(T0 + 1000)
+    await db.run('UPDATE sessions SET expires_at = ?', T0 + 1500)
+    assert.deepEqual(await endExpired(db, T0 + 1000), { due: 1, ended: 0, left: 1 })
+    assert.deepEqual(await endExpired(db, T0 + 1499), { due: 0, ended: 0, left: 1 })
+    assert.deepEqual(await endExpired(db, T0 + 1500), { due: 1, ended: 1, left: 0 })
+  })
+
+  test('one that a refresh has given a shorter life, since the setting was changed, ends in time', async (t) => {
+    const { db, add } = await placeOf(t)
+    await add(T0 + 9 * LIFETIME_MS)
+    assert.deepEqual(await endExpired(db, T0), { due: 0, ended: 0, left: 1 })
+    await db.run('UPDATE sessions SET expires_at = ?', T0 + LIFETIME_MS + 1)
+    assert.deepEqual(await endExpired(db, T0 + LIFETIME_MS), { due: 1, ended: 0, left: 1 })
+    assert.deepEqual(await endExpired(db, T0 + LIFETIME_MS + 1), { due: 1, ended: 1, left: 0 })
   })
 })
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '../../src/sessions/session.ts'
-import { deleteSession, findSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
+import { deleteSessions, findSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { insertUser } from '../../src/accounts/user-store.ts'
 import { freshDatabase, testOnPostgres } from './databases.ts'
@@ -85,7 +85,7 @@ describe('many updates in one turn of the event loop', () => {
   test('each says whether it has changed its row: some rows are gone, some have changed', async () => {
     const sessions = await added(90)
     for (const [index, session] of sessions.entries()) {
-      if (index % 3 === 1) await deleteSession(other, session.id)
+      if (index % 3 === 1) await deleteSessions(other, { ids: [session.id] })
       if (index % 3 === 2) await updateRotatedSession(other, rotated(session), NO_DEADLINE)
     }
     const mine = sessions.map((session) => rotated(session, { userAgent: 'mine' }))

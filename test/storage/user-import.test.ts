@@ -27,6 +27,8 @@ const importInto = (db: Database, told: string[] = []) => ({
     findConnected,
     connect: insertIdentities,
     recordEvent: async () => {},
+    endGrants: async () => 0,
+    endSessions: async () => 0,
     announceAll: async (_, type, ids) => void told.push(...ids.map((id) => `${type} ${id}`)),
   }),
 })

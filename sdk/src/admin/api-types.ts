@@ -213,6 +213,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/api/v2/revocations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sessions and grants that have ended, and users whose claims have changed */
+        get: operations["listRevocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/api/v2/openapi.json": {
         parameters: {
             query?: never;
@@ -491,6 +508,44 @@ export interface components {
         };
         GrantList: {
             grants: components["schemas"]["Grant"][];
+        };
+        Revocation: {
+            /** @description Greater than that of every entry that was read before */
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            /** @description `session-revoked`, `sessions-revoked` or `token-claims-change` */
+            type: string;
+            /**
+             * Format: uuid
+             * @description null: the sessions and grants of all users
+             */
+            user_id: string | null;
+            /** @description The claims `sid` of tokens that are good no longer */
+            session_ids?: string[];
+            /**
+             * Format: uuid
+             * @description The session of the same user and browser that goes on in its place
+             */
+            replaced_by?: string;
+            /** @description `logout`, `ended`, `replaced`, `reused`, `limit`, `expired`, `security`, `disabled`, `deleted`, `client` */
+            reason?: string;
+            /** @description Seconds since 1970: tokens with an `iat` up to this are looked at again, once each */
+            not_before?: number;
+            /**
+             * Format: date-time
+             * @description No token that it is about is good then
+             */
+            expires_at: string;
+        };
+        RevocationList: {
+            events: components["schemas"]["Revocation"][];
+            /** @description null if the list is not complete */
+            next_cursor: string | null;
+            /** @description There are further entries: ask again at once */
+            more: boolean;
+            /** @description false: entries after the cursor are gone, or it is of another state of the database. Start again without one */
+            complete: boolean;
         };
         OpenApiDocument: {
             openapi: string;
@@ -1073,6 +1128,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEventList"];
+                };
+            };
+        };
+    };
+    listRevocations: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the answer before: only what came after it */
+                cursor?: string;
+                /** @description With a cursor: how many seconds to wait for the first entry */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Up to 1,000 entries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevocationList"];
                 };
             };
         };

@@ -1,4 +1,5 @@
 import { isDevelopment, readVariable } from '../environment.ts'
+import { readRevocations, type RevocationOptions, type RevocationSettings } from '../revocations/settings.ts'
 import { onDemandKey } from './api-key.ts'
 import { onDemand } from './on-demand.ts'
 
@@ -14,6 +15,8 @@ export interface AuthOptions {
   apiKey?: string | undefined
   /** How long a question to svc may take, in milliseconds. Default: 5000. */
   timeoutMs?: number | undefined
+  /** With this, `verifyAccessToken` refuses the tokens of ended sessions, and connections can end with theirs. */
+  revocations?: RevocationOptions | undefined
 }
 
 /** The options, complete and checked. */
@@ -29,6 +32,7 @@ export interface AuthSettings {
   requireKey(): string
   audience: string
   timeoutMs: number
+  revocations: RevocationSettings | undefined
 }
 
 const DEVELOPMENT_URL = 'http://127.0.0.1:8080'
@@ -73,7 +77,7 @@ export const readIssuer = (given: string | undefined): string | undefined => {
 }
 
 /** Completes the options. Throws a `TypeError` that names the option and the variable of one that is wrong. */
-export const readSettings = ({ url, issuer, audience, apiKey, timeoutMs }: AuthOptions): AuthSettings => ({
+export const readSettings = ({ url, issuer, audience, apiKey, timeoutMs, revocations }: AuthOptions): AuthSettings => ({
   requireUrl: onDemand(
     () => readUrl(url),
     `The address of svc is missing: give the option "url" or set SVC_URL. Only in development is it ${DEVELOPMENT_URL} by default.`,
@@ -85,4 +89,5 @@ export const readSettings = ({ url, issuer, audience, apiKey, timeoutMs }: AuthO
   requireKey: onDemandKey(apiKey),
   audience: readAudience(audience),
   timeoutMs: readTimeout(timeoutMs),
+  revocations: readRevocations(revocations, apiKey),
 })

@@ -1,5 +1,9 @@
 import type { JWTPayload } from 'jose'
 import { AccessTokenError, createTokenReader } from '../auth/signed-token.ts'
+import { createAdmission } from '../revocations/admission.ts'
+import { type Feed, requireFeed } from '../revocations/feed.ts'
+import type { RevocationSettings } from '../revocations/settings.ts'
+import { createIntrospection } from './introspection.ts'
 import type { SourceSettings } from './settings.ts'
 
 /** What an access token of a client says. */
@@ -32,22 +36,34 @@ const REQUIRED_CLAIMS = ['sub', 'aud', 'client_id', 'sid', 'iat', 'exp', 'jti']
 const isSame = (audience: unknown, resource: URL): boolean =>
   typeof audience === 'string' && URL.canParse(audience) && new URL(audience).href === resource.href
 
-// The place of the revocation feed: a token whose grant has ended (`sid`, `iat`) is refused here, where a reader of the
-// feed runs. Without one, a token is good until it expires.
-const requireUnended = async (claims: ClientToken): Promise<ClientToken> => claims
+/** Refuses the tokens of grants that have ended, where a reader of the feed is wanted. */
+const createGrantCheck = ({ requireUrl, timeoutMs }: SourceSettings, { requireKey, stale }: RevocationSettings) => {
+  const source = { requireUrl, requireKey, timeoutMs }
+  let feed: Feed | undefined
+  return createAdmission<ClientToken>({
+    requireFeed: () => (feed ??= requireFeed(source)),
+    stale,
+    ask: createIntrospection(source),
+  })
+}
 
-/** Verifies access tokens of clients for one resource, with the keys of svc. Throws as `createTokenReader` says. */
+/**
+ * Verifies access tokens of clients for one resource, with the keys of svc. Throws as `createTokenReader` and
+ * `createAdmission` say.
+ */
 export const createClientTokenVerifier = (
   settings: SourceSettings,
   resource: URL,
+  revocations: RevocationSettings | undefined,
 ): ((token: string) => Promise<ClientToken>) => {
+  const admit = revocations && createGrantCheck(settings, revocations)
   const read = createTokenReader<ClientToken>(settings)
   return async (token) => {
     const claims = await read(token, { issuer: settings.requireIssuer(), requiredClaims: REQUIRED_CLAIMS })
     if (!isSame(claims.aud, resource)) throw new AccessTokenError('The access token is for another resource.')
     if (typeof claims.client_id !== 'string' || claims.client_id === '')
       throw new AccessTokenError('The access token is of no client.')
-    return requireUnended(claims)
+    return admit ? admit(token, claims) : claims
   }
 }
 

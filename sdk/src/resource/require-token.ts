@@ -1,6 +1,7 @@
 import { AccessTokenError } from '../auth/signed-token.ts'
 import { printOutage } from '../guard/outage.ts'
 import { headerOf, type RequestLike } from '../request/source.ts'
+import { readRevocations } from '../revocations/settings.ts'
 import { SvcUnavailableError } from '../svc-unavailable-error.ts'
 import { type ClientToken, createClientTokenVerifier, scopesOf } from './client-token.ts'
 import { type Answer, createHandler, type Handler } from './handler.ts'
@@ -28,14 +29,14 @@ const bearerOf = (source: RequestLike): string | undefined =>
 /**
  * Lets requests through that have an access token of a client for this resource, with all of the scopes; `tokenOf()` gives
  * what it says. Others get 401 with the address of the resource's document, a token with too few scopes 403. While the keys
- * of svc cannot be read the answer is 503. Cookies count for nothing here. Throws a `TypeError` for a setting that is
+ * of svc cannot be read, or svc would have to be asked and cannot be, the answer is 503. Cookies count for nothing here. Throws a `TypeError` for a setting that is
  * wrong.
  */
 export const requireToken = (options: ResourceOptions): Handler => {
   const { onUnavailable = printOutage } = options
   const resource = readResource(options.resource)
   const needed = { metadata: metadataAddressOf(resource), scopes: readScopes(options.scopes) }
-  const verify = createClientTokenVerifier(readSource(options), resource)
+  const verify = createClientTokenVerifier(readSource(options), resource, readRevocations(options.revocations))
 
   const refusalOf = (error: unknown): Answer => {
     if (error instanceof AccessTokenError) return refuseToken(needed)

@@ -1,6 +1,7 @@
 import { onDemand } from '../auth/on-demand.ts'
 import { type AuthSettings, readGivenUrl, readIssuer, readTimeout } from '../auth/settings.ts'
 import type { OutageOptions } from '../guard/outage.ts'
+import type { RevocationOptions } from '../revocations/settings.ts'
 
 /** How a resource server reaches svc. */
 export interface SourceOptions extends OutageOptions {
@@ -18,6 +19,8 @@ export interface ResourceOptions extends SourceOptions {
   resource: string
   /** The scopes that a token must have, all of them. */
   scopes?: readonly string[] | undefined
+  /** With this, `requireToken` refuses the tokens of grants that have ended. */
+  revocations?: RevocationOptions | undefined
 }
 
 /** The options, complete and checked. */

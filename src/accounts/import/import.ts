@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { RecordEvent } from '../../audit/audit-event.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type Database, type Transaction, UniqueViolation } from '../../storage/database.ts'
+import { endAll, type RemoveDeps } from '../change.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import type { NewUserRules } from '../registration.ts'
 import type { UserRecord } from '../user-store.ts'
@@ -56,6 +57,8 @@ export interface UserImportDeps extends NewUserRules {
   connect: (transaction: Transaction, identities: readonly Connection[], nowMs: number) => Promise<unknown>
   announceAll: AnnounceAll
   recordEvent: RecordEvent
+  endGrants: RemoveDeps['endGrants']
+  endSessions: RemoveDeps['endSessions']
 }
 
 /** Other requests may take a name between the look and the insert. */
@@ -126,6 +129,8 @@ export const createUserImport = (deps: UserImportDeps): Omit<UserImport, 'place'
 
     takeBack: (ids, { announces }) =>
       db.inTransaction(async (transaction) => {
+        // They may have signed in since.
+        for (const id of ids) await endAll(transaction, id, deps)
         const deleted = await deleteUsers(transaction, ids)
         if (announces && deleted > 0) await announceAll(transaction, 'user.deleted', ids)
         if (deleted > 0) await recordEvent(transaction, { type: 'import.taken_back', details: { count: deleted } })

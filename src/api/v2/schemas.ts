@@ -1,6 +1,7 @@
 import type { Schema } from '../../http/route.ts'
 import { AUDIT_SCHEMAS } from './audit-schemas.ts'
 import { errorSchema, SCHEMAS } from '../schemas.ts'
+import { REVOCATION_SCHEMAS } from './revocation-schemas.ts'
 import { CLIENT_SCHEMAS } from './client-schemas.ts'
 
 const TIME = { type: 'string', format: 'date-time', description: 'UTC, with milliseconds and Z' }
@@ -102,6 +103,8 @@ export const SCHEMAS_V2 = {
   ...AUDIT_SCHEMAS,
 
   ...CLIENT_SCHEMAS,
+
+  ...REVOCATION_SCHEMAS,
 
   OpenApiDocument: {
     type: 'object',

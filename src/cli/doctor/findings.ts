@@ -42,6 +42,8 @@ const CURES = {
     'Do not cache what says Cache-Control: no-store. In nginx: take away proxy_ignore_headers and proxy_cache below /auth.',
   request_headers_too_large: 'Accept request headers of 16 KiB. In nginx: large_client_header_buffers 4 16k;',
   response_headers_too_large: 'Accept response headers of 8 KiB. In nginx: proxy_buffer_size 8k;',
+  streams_buffered:
+    'Pass event streams on as they come: readers of revocations learn too late otherwise. In nginx: take text/event-stream away from gzip_types, and proxy_ignore_headers X-Accel-Buffering.',
   // These are about clients, while SVC_CLIENTS is on.
   discovery_missing:
     'Start the service with SVC_CLIENTS=on, as this command has it, and let the proxy pass /auth/.well-known/ to svc.',

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RootSecret } from '../../lib/derived-keys.ts'
 import { request as requestByHttp } from '../../lib/node-http.ts'
-import { PROBE_HEADER, type ProbeAnswer, type ProbeKind, signProbe } from '../../lib/probe.ts'
-import { systemClock } from '../../lib/time.ts'
+import { PROBE_HEADER, PROBE_STREAM_MS, type ProbeAnswer, type ProbeKind, signProbe } from '../../lib/probe.ts'
+import { monotonicClock, systemClock } from '../../lib/time.ts'
 
 export interface Place {
   origin: string
@@ -18,6 +18,8 @@ export interface WireAnswer {
   status: number
   headers: IncomingHttpHeaders
   body: string
+  /** The end of the body came so long after its beginning. */
+  bodyMs: number
   ends: { localAddress: string; localPort: number; remoteAddress: string }
 }
 
@@ -41,14 +43,20 @@ export const exchange = (
     url.protocol === 'https:' ? requestByHttps(url, { ...options, ...trusted(ca) }) : requestByHttp(url, options)
   request.on('error', reject).on('response', (response) => {
     let body = ''
+    let begunMs: number | undefined
     const { localAddress = '', localPort = 0, remoteAddress = '' } = response.socket
     const ends = { localAddress, localPort, remoteAddress }
     response.setEncoding('utf8')
     response.on('data', (text: string) => {
+      begunMs ??= monotonicClock.elapsedMs()
       body += body.length < MAX_BODY_CHARACTERS ? text : ''
     })
     response.on('error', reject)
-    response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body, ends }))
+    response.on('end', () => {
+      const endedMs = monotonicClock.elapsedMs()
+      const { statusCode: status = 0, headers: received } = response
+      resolve({ status, headers: received, body, bodyMs: endedMs - (begunMs ?? endedMs), ends })
+    })
   })
   request.end()
   return promise
@@ -89,9 +97,7 @@ export const MAX_AHEAD_MS = 86_400_000
 export const sendProbe = async (target: Target, sent: Sent): Promise<Probed> => {
   const { path, kind = 'plain', cookie, authorization, aheadMs = 0 } = sent
   const { origin, rootSecret } = target
-  // Any server may have said what time it is. With a later one it could use the probe for as long as it likes.
-  const followedMs = Math.abs(aheadMs) <= MAX_AHEAD_MS ? aheadMs : 0
-  const { header, nonce } = signProbe(rootSecret.keys, { kind, origin }, systemClock.now() + followedMs)
+  const { header, nonce } = signProbe(rootSecret.keys, { kind, origin }, serviceNow(aheadMs))
   const headers = {
     [PROBE_HEADER]: header,
     accept: 'application/json',
@@ -111,6 +117,19 @@ export const sendProbe = async (target: Target, sent: Sent): Promise<Probed> => 
     aheadMs: seen && Date.parse(seen.time) - halfwayMs,
   }
 }
+
+/** Tells whether the event of a stream arrives before the stream ends; it is undefined if svc has sent none. */
+export const arrivesInTime = async (target: Target, path: string, aheadMs: number): Promise<boolean | undefined> => {
+  const { header } = signProbe(target.rootSecret.keys, { kind: 'stream', origin: target.origin }, serviceNow(aheadMs))
+  // A proxy that compresses what clients accept so may wait for more of it.
+  const sent = { [PROBE_HEADER]: header, accept: 'text/event-stream', 'accept-encoding': 'gzip' }
+  const { status, headers, bodyMs } = await exchange(target, path, sent)
+  const isStream = status === 200 && headers['content-type']?.startsWith('text/event-stream')
+  return isStream ? bodyMs >= PROBE_STREAM_MS / 2 : undefined
+}
+
+/** Any server may have said what time it is. With a later one it could use the probe for as long as it likes. */
+const serviceNow = (aheadMs: number): number => systemClock.now() + (Math.abs(aheadMs) <= MAX_AHEAD_MS ? aheadMs : 0)
 
 type Said = Partial<Record<keyof ProbeAnswer, unknown>>
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/time.ts'
 import { checkArrival, checkCaching, checkPath, checkSentCookies, checkSetCookies, newPath } from './checks.ts'
 import { checkClock, clockDiffers, type Finding, finding } from './findings.ts'
-import { exchange, MAX_AHEAD_MS, type Probed, sendProbe, type Target, type WireAnswer } from './probe.ts'
+import { arrivesInTime, exchange, MAX_AHEAD_MS, type Probed, sendProbe, type Target, type WireAnswer } from './probe.ts'
 
 /** A session and the application's own cookies come to less than this. */
 const LARGE_COOKIE = 'a'.repeat(6000)
@@ -25,6 +25,7 @@ async function* lookCloser(target: Target): AsyncGenerator<Finding[]> {
     yield [await explain(target, first)]
     return
   }
+  const stream = checkStream(target, aheadMs)
   const path = checkPath(HEALTH_PATH, seen)
   yield path
   if (path.length === 0) yield await checkSpelling(target, aheadMs)
@@ -32,7 +33,15 @@ async function* lookCloser(target: Target): AsyncGenerator<Finding[]> {
   yield await checkCookies(target, seen.cookie_names, aheadMs)
   yield checkSetCookies(target.origin, seen, answer)
   yield await checkCaching(target, first)
+  yield await stream
   yield checkClock('service', aheadMs)
+}
+
+/** Without an answer there is nothing to say: other probes say what is wrong. */
+const checkStream = async (target: Target, aheadMs: number): Promise<Finding[]> => {
+  const isInTime = await arrivesInTime(target, newPath(), aheadMs).catch(() => undefined)
+  if (isInTime !== false) return []
+  return [finding('streams_buffered', 'The first event of a stream arrives only when the stream has ended.')]
 }
 
 const checkSpelling = async (target: Target, aheadMs: number): Promise<Finding[]> => {

@@ -81,7 +81,8 @@ CREATE TABLE used_oauth_states (
 
 CREATE TABLE sessions (
   id TEXT COLLATE "C" CONSTRAINT "sessions.id" PRIMARY KEY,
-  user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  -- A user with sessions is not deleted: sessions end before, so that verifiers of their tokens learn of it.
+  user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id),
   -- part of the refresh tokens, which are derived from the root secret and never stored
   salt TEXT NOT NULL,
   -- the number of the refresh token that is valid now
@@ -93,6 +94,8 @@ CREATE TABLE sessions (
   -- the end of the session without a refresh, and its end in any case
   expires_at BIGINT NOT NULL,
   absolute_expires_at BIGINT NOT NULL,
+  -- Cleanup looks then if it has expired. A refresh leaves it as it is, so that it changes no index.
+  check_at BIGINT NOT NULL DEFAULT 0,
   user_agent TEXT NOT NULL,
   address TEXT NOT NULL,
   -- when the user last authenticated; a provider may sign in a user whom it knows without authentication
@@ -107,6 +110,8 @@ CREATE TABLE sessions (
 ) WITH (fillfactor = 70);
 
 CREATE INDEX sessions_of_user ON sessions (user_id);
+
+CREATE INDEX sessions_to_check ON sessions (check_at);
 
 -- Sessions that a later session of the same browser has replaced, kept as long as requests with the old cookies may be
 -- under way. The later session may belong to another user.
@@ -159,10 +164,11 @@ CREATE INDEX clients_unused ON clients (kind, created_at) WHERE used_at IS NULL;
 CREATE TABLE grants (
   -- UUIDv7, so in the order of time; the claim sid
   id TEXT COLLATE "C" CONSTRAINT "grants.id" PRIMARY KEY,
-  user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-  client_id TEXT COLLATE "C" NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
-  -- it ends with this session of a browser; null: it lives by itself
-  session_id TEXT COLLATE "C" REFERENCES sessions (id) ON DELETE CASCADE,
+  -- As with sessions, nothing deletes a grant but what ends it.
+  user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id),
+  client_id TEXT COLLATE "C" NOT NULL REFERENCES clients (id),
+  -- it ends with this session of a browser, in the same transaction; null: it lives by itself
+  session_id TEXT COLLATE "C" REFERENCES sessions (id) DEFERRABLE INITIALLY DEFERRED,
   -- refresh tokens are made with it, as those of sessions
   salt TEXT NOT NULL,
   generation BIGINT NOT NULL,
@@ -248,6 +254,34 @@ CREATE TABLE logout_tokens (
 CREATE INDEX logout_tokens_due ON logout_tokens (next_attempt_at);
 
 CREATE INDEX logout_tokens_of_client ON logout_tokens (client_id);
+
+-- What verifiers of tokens must know: sessions and grants that have ended, and users whose claims have changed. A row is
+-- written in the transaction of what it tells.
+CREATE TABLE revocations (
+  -- UUIDv7
+  id TEXT COLLATE "C" CONSTRAINT "revocations.id" PRIMARY KEY,
+  -- The place in the feed. It is null until there is a reader: a number that the insert itself took could be smaller than one
+  -- that was read already.
+  seq BIGINT,
+  at BIGINT NOT NULL,
+  -- session-revoked, sessions-revoked or token-claims-change
+  type TEXT NOT NULL,
+  -- null: the sessions of all users
+  user_id TEXT COLLATE "C",
+  -- a JSON array of strings
+  session_ids TEXT,
+  -- the session that goes on in place of the one that has ended
+  replaced_by TEXT COLLATE "C",
+  reason TEXT,
+  -- tokens that were issued up to this time are looked at again
+  not_before BIGINT,
+  -- no token that it is about is good any longer then
+  expires_at BIGINT NOT NULL
+);
+
+CREATE UNIQUE INDEX revocations_by_seq ON revocations (seq) WHERE seq IS NOT NULL;
+
+CREATE INDEX revocations_without_seq ON revocations (at, id) WHERE seq IS NULL;
 
 CREATE TABLE signing_keys (
   id TEXT COLLATE "C" CONSTRAINT "signing_keys.id" PRIMARY KEY,

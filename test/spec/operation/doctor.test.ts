@@ -323,7 +323,7 @@ describe('svc doctor finds through the address', () => {
       const scheme = new URL(origin).protocol.slice(0, -1)
       const forwarded = { for: false, host: null, proto: null, trusted: true }
       const seen = { scheme, host: new URL(origin).host, base_url: origin, address, port, forwarded } as ProbeAnswer
-      const found = checkArrival(origin, seen, { status: 200, headers: {}, body: '', ends })
+      const found = checkArrival(origin, seen, { status: 200, headers: {}, bodyMs: 0, body: '', ends })
       assert.deepEqual(
         found.map(({ code }) => code),
         isFound ? ['client_addresses_alike'] : [],

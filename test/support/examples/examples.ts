@@ -16,14 +16,16 @@ export type Example = {
   /** Its folder in examples/. */
   name: string
   runtime: Runtime
+  /** It has a WebSocket, which ends with its session: it needs a key. */
+  isLive?: true
 }
 
 /** The examples whose runtime comes with npm, or is installed with PyPI or the Go proxy. */
 export const EXAMPLES: readonly Example[] = [
   { name: 'node', runtime: 'node' },
   { name: 'express', runtime: 'node' },
-  { name: 'fastify', runtime: 'node' },
-  { name: 'hono', runtime: 'node' },
+  { name: 'fastify', runtime: 'node', isLive: true },
+  { name: 'hono', runtime: 'node', isLive: true },
   { name: 'nextjs', runtime: 'next' },
   { name: 'vite', runtime: 'vite' },
   { name: 'fastapi', runtime: 'python' },
@@ -55,7 +57,7 @@ export const VERIFIERS: readonly Example[] = [
 /** The command that starts an example on a port in its prepared folder: the one of its README. */
 export const startCommand = (name: string, port: number): string[] => {
   const readme = readFileSync(path.join(EXAMPLES_FOLDER, name, 'README.md'), 'utf8')
-  const line = /^env (?:\$\(cat \.\.\/development\.env\) )?(?:\w+=\S+ )*(.+)$/m.exec(readme)?.[1]
+  const line = /^env (?:\$\(cat \.\.\/development\.env\) )?(?:\w+=(?:"[^"]*"|\S+) )*(.+)$/m.exec(readme)?.[1]
   if (line === undefined) throw new Error(`examples/${name}/README.md does not start the application`)
   const command = line.replace(/\b[34]000\b/, String(port)).replace('npx next', `node ${NEXT}`)
   const [program = '', ...args] = command.split(' ')

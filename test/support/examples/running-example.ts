@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { startGateway, startProgram } from '../gateway/gateway.ts'
 import { freePort } from '../network/free-port.ts'
+import { runCommandOf } from '../service/operator-commands.ts'
 import { startService } from '../service/service.ts'
 import { type Example, PYTHON_PACKAGES, preparedFolder, STAMP, startCommand } from './examples.ts'
 
@@ -29,8 +30,11 @@ export const requirePrepared = (name: string): string => {
   throw new Error(`examples/${name} is not installed: run "npm run examples"`)
 }
 
+const newKey = async (svc: RunningExample['svc']): Promise<string> =>
+  (await runCommandOf(svc, ['api-keys', 'create', 'example', '--scope', 'revocations:read'])).trim()
+
 /** Starts an example, its service and nginx with the configuration of docs/integrate.md. They end with the file. */
-export const startExample = async ({ name }: Example): Promise<RunningExample> => {
+export const startExample = async ({ name, isLive }: Example): Promise<RunningExample> => {
   const cwd = requirePrepared(name)
   const port = await freePort()
   const webhookUrl = `http://127.0.0.1:${port}/webhooks`
@@ -41,6 +45,7 @@ export const startExample = async ({ name }: Example): Promise<RunningExample> =
     PORT: String(port),
     SVC_URL: `http://127.0.0.1:${svc.port}`,
     SVC_WEBHOOK_SECRET: webhookSecret,
+    ...(isLive && { SVC_API_KEY: await newKey(svc) }),
     NODE_ENV: 'production',
     NEXT_TELEMETRY_DISABLED: '1',
     PYTHONPATH: PYTHON_PACKAGES,

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 const ROOT = path.join(import.meta.dirname, '../../..')
 
 /** What an application that uses the SDK has installed beside it, with the types. */
-const BESIDE = ['@types', 'csstype', 'express', 'fastify', 'hono', 'jose', 'react', 'undici-types']
+const BESIDE = ['@types', 'csstype', 'express', 'fastify', 'hono', 'jose', 'react', 'socket.io', 'undici-types']
 
 const isSource = (file: string): boolean => !/sdk\/(?:dist|node_modules)(?:\/|$)/.test(file)
 
