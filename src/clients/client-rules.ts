@@ -32,7 +32,7 @@ const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
  * Characters that control, turn or break a line, and those that nobody sees, but for the joiners of some scripts and the
  * variants of emoji.
  */
-const HIDDEN = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]--[\u200c\u200d\ufe0e\ufe0f]]/v
+const HIDDEN = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]--[\u200c-\u200d]--[\ufe0e-\ufe0f]]/v
 /** So many marks on one letter, as no language has, would cover the words above and below. */
 const STACKED = /\p{M}{5}/u
 

@@ -15,7 +15,9 @@ type OwnDataServices = Pick<
   Services,
   | 'audit'
   | 'clock'
+  | 'hasClients'
   | 'knownBrowsers'
+  | 'loadClients'
   | 'oauth'
   | 'passkeys'
   | 'passwords'
@@ -28,7 +30,7 @@ type OwnDataServices = Pick<
 const timeOrNull = (atMs: number | null | undefined): string | null => (atMs ? toTimestamp(atMs) : null)
 
 /** Of the details of a record, these say what happened; the others are ids and hashes. */
-const SHOWN_DETAILS = ['method', 'provider', 'reason', 'limit', 'count', 'roles']
+const SHOWN_DETAILS = ['method', 'provider', 'client_name', 'scopes', 'reason', 'limit', 'count', 'roles']
 
 /** Where an operator acted, address and browser are theirs, and not the user's. */
 const recordJson = ({ atMs, type, actor, address, userAgent, details }: AuditRow): string => {
@@ -101,11 +103,25 @@ export const createOwnData = (deps: OwnDataServices) => {
     }
   }
 
+  const findApplications = async (userId: string) => {
+    if (!deps.hasClients) return undefined
+    const { grants, registry } = await deps.loadClients()
+    const found = (await grants.list(userId)).map(async (grant) => ({
+      name: (await registry.show(grant.clientId))?.name ?? null,
+      scopes: grant.scopes,
+      resource: grant.resource ?? null,
+      connected_at: toTimestamp(grant.createdAtMs),
+      last_used_at: toTimestamp(grant.lastUsedAtMs),
+    }))
+    return Promise.all(found)
+  }
+
   /** All but the records, of which there can be any number. */
   const findRest = async (session: AuthenticatedSession): Promise<object> => ({
     exported_at: toTimestamp(deps.clock.now()),
     account: await findAccount(session),
     ...(await findWaysIn(session.userId)),
+    applications: await findApplications(session.userId),
     devices: await findDevices(session),
   })
 

@@ -1,6 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { decodeJwt } from 'jose'
 import { loggedIn, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertCannotLogIn, assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
 import {
@@ -74,6 +75,21 @@ test('the account lists a client, and disconnects it with all of its grants', as
   for (const what of ['connected', 'disconnected'])
     assert.ok(after.text.includes(`“\u2068Notebook\u2069” ${what}`), `the activity says so: ${what}`)
   consentForm(await agent.get(authorizePath(client.id, LASTING)))
+})
+
+test('the copy of the own data has each grant, and no id of any', async () => {
+  const { agent } = await signedUp(service)
+  const none = (await agent.post('/auth/account/data')).json<{ applications: unknown[] }>()
+  assert.deepEqual(none.applications, [])
+  const { access_token } = await trade(agent, LASTING)
+  const { text, json } = await agent.post('/auth/account/data')
+  const { applications, activity } = json<Record<string, Record<string, unknown>[]>>()
+  const [{ connected_at, last_used_at, ...rest } = {}, ...more] = applications ?? []
+  assert.deepEqual(more, [])
+  assert.deepEqual(rest, { name: 'Notebook', scopes: LASTING.scope.split(' '), resource: null })
+  for (const at of [connected_at, last_used_at]) assert.match(String(at), /^\d{4}-\d\d-\d\dT/)
+  assert.equal(activity?.find(({ type }) => type === 'grant.created')?.client_name, 'Notebook')
+  for (const id of [client.id, String(decodeJwt(access_token).sid)]) assert.ok(!text.includes(id))
 })
 
 test('the button of all of them disconnects no other user', async () => {
