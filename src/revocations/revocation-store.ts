@@ -1,6 +1,17 @@
-import { inPieces } from '../lib/sql-values.ts'
-import { columnsOf, type Database, type Queries, type TableRow, type Transaction } from '../storage/database.ts'
+import { inPieces, rowPlaceholders } from '../lib/sql-values.ts'
+import {
+  columnsOf,
+  type Database,
+  insertRows,
+  type Queries,
+  type TableRow,
+  type Transaction,
+} from '../storage/database.ts'
 import type { NewRevocation, Position } from './revocation.ts'
+
+const INSERT = `INSERT INTO new_revocations (id, type, user_id, session_ids, replaced_by, reason, at, expires_at) VALUES `
+const ROW_OF_VALUES = '(?, ?, ?, ?, ?, ?, COALESCE(server_time(), ?), COALESCE(server_time(), ?) + ?)'
+const INSERT_ONE = INSERT + ROW_OF_VALUES
 
 /** Writes entries that have no number yet; they matter for `keptMs`. */
 export const insertRevocations = async (
@@ -9,9 +20,9 @@ export const insertRevocations = async (
   { nowMs, keptMs }: { nowMs: number; keptMs: number },
 ): Promise<void> => {
   for (const piece of inPieces(entries)) {
+    const rows = piece.map(() => ROW_OF_VALUES).join(', ')
     await db.run(
-      `INSERT INTO revocations (id, type, user_id, session_ids, replaced_by, reason, at, expires_at)
-       VALUES ${piece.map(() => '(?, ?, ?, ?, ?, ?, COALESCE(server_time(), ?), COALESCE(server_time(), ?) + ?)').join(', ')}`,
+      piece.length === 1 ? INSERT_ONE : INSERT + rows,
       ...piece.flatMap(({ id, type, userId, sessionIds, replacedBy, reason }) => [
         id,
         type,
@@ -49,14 +60,11 @@ const readState = (value: string, hasUnnumbered: boolean): FeedState => {
 export const findFeedState = async (db: Pick<Queries, 'get'>): Promise<FeedState | undefined> => {
   const row = await db.get<{ value: string | null; unnumbered: string | null }>(
     `SELECT (SELECT value FROM installation WHERE name = ?) AS value,
-            (SELECT id FROM revocations WHERE seq IS NULL LIMIT 1) AS unnumbered`,
+            (SELECT id FROM new_revocations LIMIT 1) AS unnumbered`,
     ROW,
   )
   return row?.value ? readState(row.value, row.unnumbered !== null) : undefined
 }
-
-/** A commit follows its entry by no more than twice the time of an operation; SQLite, which has no server, by this. */
-const LONGEST_COMMIT_MS = 10_000
 
 interface Numbering {
   /** The feed begins with this mark if it has not begun. */
@@ -65,6 +73,8 @@ interface Numbering {
   nowMs: number
 }
 
+type Unnumbered = TableRow<'new_revocations'> & { now: number }
+
 /**
  * Gives numbers to committed entries that have none, in order of time. An entry of a transaction that commits later gets
  * a greater number than all that anybody has read (docs/decisions/048-user-positions.md).
@@ -72,32 +82,38 @@ interface Numbering {
 export const numberRevocations = (db: Database, { newMark, limit, nowMs }: Numbering): Promise<FeedState> =>
   db.inTransaction(async (transaction) => {
     const { last, first } = await lockFeed(transaction, newMark)
-    // Tokens that were issued before the commit may hold what was before.
-    const commitMs = db.timeoutMs === undefined ? LONGEST_COMMIT_MS : 2 * db.timeoutMs
-    const numbered = await transaction.all<{ id: string; seq: number; age: number }>(
-      `UPDATE revocations SET seq = ? + numbered.number,
-         not_before = CASE WHEN type = 'session-revoked' THEN NULL
-                           WHEN COALESCE(server_time(), ?) < at + ? THEN COALESCE(server_time(), ?) ELSE at + ? END
-       FROM (SELECT id AS numbered_id, ROW_NUMBER() OVER (ORDER BY at, id) AS number
-             FROM (SELECT id, at FROM revocations WHERE seq IS NULL ORDER BY at, id LIMIT ?) AS first_ones) AS numbered
-       WHERE id = numbered_id RETURNING id, seq, COALESCE(server_time(), ?) - at AS age`,
-      last.seq,
+    const found = await transaction.all<Unnumbered>(
+      `SELECT ${columnsOf('new_revocations')}, COALESCE(server_time(), CAST(? AS BIGINT)) AS now
+       FROM new_revocations ORDER BY id LIMIT ?`,
       nowMs,
-      commitMs,
-      nowMs,
-      commitMs,
       limit,
-      nowMs,
     )
-    const newest = numbered.reduce<Position>(
-      (latest, { seq, id: mark }) => (seq > latest.seq ? { seq, mark } : latest),
-      last,
-    )
-    const value = `${newest.seq} ${newest.mark} ${first.mark}`
+    // Ids have the time of several machines; that of the server says what came first.
+    const numbered = found
+      .toSorted((one, other) => one.at - other.at)
+      .map(({ now, ...row }, index) => ({
+        ...row,
+        seq: last.seq + 1 + index,
+        not_before: row.type === 'session-revoked' ? null : Math.min(now, row.at + longestCommitMs(db)),
+      }))
+    for (const piece of inPieces(numbered)) {
+      await insertRows(transaction, 'revocations', piece)
+      const ids = piece.map(({ id }) => id)
+      await transaction.run(`DELETE FROM new_revocations WHERE id IN ${rowPlaceholders(1, ids.length)}`, ...ids)
+    }
+    const newest = numbered.at(-1)
+    const reached = newest ? { seq: newest.seq, mark: newest.id } : last
+    const value = `${reached.seq} ${reached.mark} ${first.mark}`
     await transaction.run('UPDATE installation SET value = ? WHERE name = ?', value, ROW)
-    const waitedMs = Math.max(0, ...numbered.map(({ age }) => age))
-    return { last: newest, first, hasUnnumbered: numbered.length === limit, waitedMs }
+    const waitedMs = Math.max(0, ...found.map(({ now, at }) => now - at))
+    return { last: reached, first, hasUnnumbered: found.length === limit, waitedMs }
   })
+
+/**
+ * A commit follows its entry by no more than twice the time of an operation; on SQLite, which has no server, by this.
+ * Tokens that were issued before the commit may hold what was before.
+ */
+const longestCommitMs = ({ timeoutMs = 5000 }: Database): number => 2 * timeoutMs
 
 const lockFeed = async (transaction: Transaction, newMark: string): Promise<FeedState> => {
   const value = `0 ${newMark} ${newMark}`
@@ -106,7 +122,7 @@ const lockFeed = async (transaction: Transaction, newMark: string): Promise<Feed
   return readState(row?.value ?? value, true)
 }
 
-export type RevocationRow = TableRow<'revocations'> & { seq: number }
+export type RevocationRow = TableRow<'revocations'>
 
 const COLUMNS = columnsOf('revocations')
 
@@ -141,9 +157,8 @@ export const deleteRevocationsBefore = (db: Pick<Queries, 'run'>, seq: number): 
 /** Deletes entries that nobody has asked for, those that are past their time among the oldest. */
 export const deleteUnnumbered = (db: Pick<Queries, 'run'>, nowMs: number, limit: number): Promise<number> =>
   db.run(
-    `DELETE FROM revocations WHERE id IN
-     (SELECT id FROM (SELECT id, expires_at FROM revocations WHERE seq IS NULL ORDER BY at, id LIMIT ?) AS oldest
-      WHERE expires_at <= ?)`,
+    `DELETE FROM new_revocations WHERE id IN
+     (SELECT id FROM (SELECT id, expires_at FROM new_revocations ORDER BY id LIMIT ?) AS oldest WHERE expires_at <= ?)`,
     limit,
     nowMs,
   )

@@ -1,4 +1,4 @@
-import { inPieces, rowPlaceholders } from '../lib/sql-values.ts'
+import { findAll } from '../lib/sql-values.ts'
 import { countWith, type Queries } from '../storage/database.ts'
 
 /** Finds the ids that follow `after`, of sessions of all users. */
@@ -10,38 +10,24 @@ export const findSessionIds = async (
   return rows.map(({ id }) => id)
 }
 
-/** Finds sessions that cleanup looks at now, and when each ends. They stay so until the transaction ends. */
-export const lockSessionsToCheck = (
-  transaction: Queries,
-  nowMs: number,
-  limit: number,
+/** Finds the sessions after one id and up to another, in order of id, and when each ends. */
+export const findSessionEnds = (
+  db: Queries,
+  { after, upTo, limit }: { after: string; upTo: string; limit: number },
 ): Promise<{ id: string; expires_at: number }[]> =>
-  transaction.all(
-    'SELECT id, expires_at FROM sessions WHERE check_at <= ? ORDER BY check_at LIMIT ? FOR UPDATE',
-    nowMs,
-    limit,
-  )
+  db.all('SELECT id, expires_at FROM sessions WHERE id > ? AND id <= ? ORDER BY id LIMIT ?', after, upTo, limit)
 
-/** Has cleanup look at sessions again when they end, or at the latest time if that is sooner. */
-export const updateChecks = async (
-  db: Pick<Queries, 'run'>,
-  ids: readonly string[],
-  latestMs: number,
-): Promise<void> => {
-  for (const piece of inPieces(ids)) {
-    await db.run(
-      `UPDATE sessions SET check_at = CASE WHEN expires_at < ? THEN expires_at ELSE ? END
-       WHERE id IN ${rowPlaceholders(1, piece.length)}`,
-      latestMs,
-      latestMs,
+/** Finds those of the sessions that have expired. No refresh changes that before the transaction ends. */
+export const lockExpired = async (transaction: Queries, ids: readonly string[], nowMs: number): Promise<string[]> => {
+  const rows = await findAll(ids, (list, piece) =>
+    transaction.all<{ id: string }>(
+      `SELECT id FROM sessions WHERE id IN ${list} AND expires_at <= ? FOR UPDATE`,
       ...piece,
-    )
-  }
+      nowMs,
+    ),
+  )
+  return rows.map(({ id }) => id)
 }
-
-/** Does the same for sessions that cleanup would look at later than that. */
-export const updateLateChecks = (db: Pick<Queries, 'run'>, latestMs: number): Promise<number> =>
-  db.run('UPDATE sessions SET check_at = ? WHERE check_at > ?', latestMs, latestMs)
 
 /**
  * Counts the live sessions that were last seen before a time, and the grants of clients that were last used before it,

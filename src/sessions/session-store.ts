@@ -103,7 +103,6 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     last_seen_at: session.lastSeenAtMs,
     expires_at: session.expiresAtMs,
     absolute_expires_at: session.absoluteExpiresAtMs,
-    check_at: session.expiresAtMs,
     user_agent: session.userAgent,
     address: session.address,
     authenticated_at: session.authenticatedAtMs ?? null,

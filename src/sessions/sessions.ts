@@ -16,7 +16,7 @@ import { createSessionRefresh, type IdentifiedSession, type RefreshResult } from
 import { createReplacement } from './replacement.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
 import { createStart, type SessionCaller, type StartOptions } from './start.ts'
-import { endExpiredSessions } from './expiry.ts'
+import { createExpiry } from './expiry.ts'
 import { createRemoveSessions } from './removal.ts'
 import { createIssueTokens, type Tokens } from './issue-tokens.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
@@ -114,7 +114,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     ...ending,
     ...recentAuthentication,
     deleteReplaced,
-    endExpired: (nowMs) => endExpiredSessions({ db, nowMs, shortestLifetimeMs, removeSessions }),
+    endExpired: createExpiry({ db, shortestLifetimeMs, removeSessions }),
 
     find: (id) =>
       after(cachedSessions.get(id), (row) => (row && isUsable(row.session, clock) ? row.session : undefined)),

@@ -48,7 +48,6 @@ export const TABLE_COLUMNS = {
     last_seen_at: 'integer',
     expires_at: 'integer',
     absolute_expires_at: 'integer',
-    check_at: 'integer',
     user_agent: 'text',
     address: 'text',
     authenticated_at: 'integer?',
@@ -124,7 +123,7 @@ export const TABLE_COLUMNS = {
   },
   revocations: {
     id: 'text',
-    seq: 'integer?',
+    seq: 'integer',
     at: 'integer',
     type: 'text',
     user_id: 'text?',
@@ -132,6 +131,16 @@ export const TABLE_COLUMNS = {
     replaced_by: 'text?',
     reason: 'text?',
     not_before: 'integer?',
+    expires_at: 'integer',
+  },
+  new_revocations: {
+    id: 'text',
+    at: 'integer',
+    type: 'text',
+    user_id: 'text?',
+    session_ids: 'text?',
+    replaced_by: 'text?',
+    reason: 'text?',
     expires_at: 'integer',
   },
   signing_keys: {

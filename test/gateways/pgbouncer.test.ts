@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { afterwards } from '../support/cleanup.ts'
-import { newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { logOut, newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { createBackend } from '../support/client/backend.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
 import { postgresUrl } from '../support/database/database-choice.ts'
 import { readDocument } from '../support/gateway/gateway-configuration.ts'
 import { startPgBouncer } from '../support/postgres/pgbouncer.ts'
 import { createDatabase } from '../support/postgres/postgres-databases.ts'
+import { read } from '../support/revocations/feed.ts'
 import { startService } from '../support/service/service.ts'
 import { eventually } from '../support/wait.ts'
 
@@ -35,6 +37,20 @@ test('PgBouncer in session mode, set up as docs/scaling.md says, serves', async 
   const answers = await Promise.all(Array.from({ length: 50 }, () => agent.get('/auth/api/v1/user')))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   assert.equal((await agent.refresh()).status, 200)
+})
+
+test('readers of revocations behind PgBouncer learn of endings at every replica', async (t) => {
+  const settings = { pool_mode: 'session', ignore_startup_parameters: ignored } as const
+  const { url } = await startPgBouncer(await newDatabase(t), settings, t)
+  const env = { SVC_DATABASE_URL: url, SVC_SECRET: randomBytes(32).toString('hex'), SVC_BASE_URL: 'http://svc.example' }
+  const [service, other] = [await startService({ t, env }), await startService({ t, env })]
+  const backend = await createBackend(service, ['revocations:read'])
+  const { next_cursor: cursor } = await read(backend)
+  const waits = [service, other].map((replica) => read(backend.at(replica), { cursor, wait: 30 }))
+  const { agent } = await signedUp(service)
+  const id = agent.cookies.get('svc_refresh')?.split('.')[0]
+  await logOut(agent)
+  for (const page of await Promise.all(waits)) assert.deepEqual(page.events[0]?.session_ids, [id])
 })
 
 test('a start behind PgBouncer 1.18 in transaction mode fails with a message that names it and 1.21', async (t) => {

@@ -107,6 +107,19 @@ describe('the feed of revocations', () => {
     assert.equal(await verdict(), UNKNOWN)
   })
 
+  test('trusts nothing that may be as old as a sleep of the machine, which stops timers', async (t) => {
+    const { feed, verdict } = await startStreaming(t)
+    // It ends while the machine sleeps; what had arrived before the sleep is read after it.
+    t.mock.timers.tick(3_600_000)
+    feed.answer('stream', (_, response) => response.writeHead(503).end())
+    feed.send(': \n\n')
+    await until('it asks again', () => feed.asked.at(-1) === 'stream 0' && feed.streams() === 0)
+    assert.equal(await verdict({ exp: 9e9 }), UNKNOWN)
+    feed.push(endOf('session'))
+    feed.answer('stream', undefined)
+    await until('it knows what has ended', async () => (await verdict({ exp: 9e9 })) === ENDED)
+  })
+
   test('refuses in no mode to refuse what has ended, and accepts by the token alone only where it is told to', async (t) => {
     for (const stale of ['ask', 'refuse', 'accept'] as const) {
       await t.test(stale, async (t) => {
@@ -223,14 +236,19 @@ describe('the feed of revocations', () => {
     assert.equal(feed.asked.filter((part) => part === 'stream 0').length, 1)
   })
 
-  test('comes by polls where the answer is no stream', async (t) => {
-    const { feed, verdict } = await start(t)
-    feed.answer('stream', (_, response) => response.end('{}'))
-    assert.equal(await verdict(), 'user')
-    await until('it polls', () => feed.asked.filter((part) => part === 'page 0').length === 2)
-    feed.push(endOf('session'))
-    await until('the end is known', async () => (await verdict()) === ENDED)
-  })
+  for (const [what, type] of [
+    ['no stream', 'application/json'],
+    ['a stream that ends at once', 'text/event-stream'],
+  ] as const) {
+    test(`comes by polls where the answer is ${what}`, async (t) => {
+      const { feed, verdict } = await start(t)
+      feed.answer('stream', (_, response) => response.writeHead(200, { 'content-type': type }).end('{}'))
+      assert.equal(await verdict(), 'user')
+      await until('it polls', () => feed.asked.filter((part) => part === 'page 0').length === 2)
+      feed.push(endOf('session'))
+      await until('the end is known', async () => (await verdict()) === ENDED)
+    })
+  }
 
   test('comes by fetch in a runtime without the sockets of Node', async (t) => {
     t.mock.method(process, 'getBuiltinModule', () => undefined)

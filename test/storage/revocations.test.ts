@@ -62,7 +62,7 @@ describe('entries whose transactions commit in any order', () => {
 
   /** Two replicas, and readers at both. */
   const place = async (db: Database, other: Database) => {
-    await db.run('DELETE FROM revocations')
+    for (const table of ['revocations', 'new_revocations']) await db.run(`DELETE FROM ${table}`)
     await db.run("DELETE FROM installation WHERE name = 'last revocation'")
     const feeds = [feedOf(db), feedOf(other)]
     const readers = [0, 1, 0, 1].map((replica) => newReader(feeds[replica] ?? assert.fail()))
@@ -349,7 +349,7 @@ describe('an entry', () => {
     const { db } = await freshDatabase(t)
     const nowMs = db.dialect === 'sqlite' ? T0 : Date.now()
     await db.inTransaction((transaction) => recordingAt(nowMs).claimsChanged(transaction, 'ada'))
-    if (db.dialect === 'postgres') await db.run('UPDATE revocations SET at = at - ?', 24 * 60 * MINUTE_MS)
+    if (db.dialect === 'postgres') await db.run('UPDATE new_revocations SET at = at - ?', 24 * 60 * MINUTE_MS)
     const later = { now: () => T0 + 5 * MINUTE_MS }
     const [entry] = entriesOf(await feedOf(db, later).read(undefined, AT_ONCE))
     const at = Math.floor(Date.parse(entry?.at ?? '') / 1000)

@@ -1,7 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { endExpiredSessions } from '../../src/sessions/expiry.ts'
+import { createExpiry } from '../../src/sessions/expiry.ts'
 import { findKeys, insertKey, retireKeys } from '../../src/sessions/keys/key-store.ts'
 import type { RemoveSessions } from '../../src/sessions/removal.ts'
 import type { Session } from '../../src/sessions/session.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../src/sessions/session-store.ts'
 import { countSessionsOfUser, findSessionsOfUser } from '../../src/sessions/user-sessions-store.ts'
 import { insertUser, type UserRecord } from '../../src/accounts/user-store.ts'
-import type { Database } from '../../src/storage/database.ts'
+import type { Database, Value } from '../../src/storage/database.ts'
 import { freshDatabase } from './databases.ts'
 import { NO_DEADLINE, newKey, newSession, newUser, T0 } from './rows.ts'
 
@@ -156,56 +156,80 @@ describe('the sessions of a user', () => {
 
 const LIFETIME_MS = 100_000
 
-const removeSessions: RemoveSessions = (transaction, which) => deleteSessions(transaction, which)
-
-/** Ends expired sessions, and counts the rows that were looked at. */
-const endExpired = async (db: Database, nowMs: number): Promise<{ ended: number; left: number; due: number }> => {
-  const count = async (where: string) =>
-    (await db.get<{ count: number }>(`SELECT COUNT(*) AS count FROM sessions WHERE ${where}`))?.count ?? 0
-  const due = await count(`check_at <= ${nowMs}`)
-  const ended = await endExpiredSessions({ db, nowMs, shortestLifetimeMs: LIFETIME_MS, removeSessions })
-  return { ended, due, left: await count('1 = 1') }
-}
-
-const placeOf = async (t: TestContext) => {
+/** Cleanup of one process over time, the sessions that it reads, and those that are left. */
+const expiryOf = async (t: TestContext) => {
   const { db } = await freshDatabase(t)
   const user = newUser()
   await insertUser(db, user)
-  return { db, add: (expiresAtMs: number) => insertSession(db, newSession(user.id, { expiresAtMs })) }
+  const reads: number[] = []
+  const counted: Database = {
+    ...db,
+    async all<Row>(sql: string, ...values: Value[]) {
+      const rows = await db.all<Row>(sql, ...values)
+      reads.push(rows.length)
+      return rows
+    },
+  }
+  const removeSessions: RemoveSessions = (transaction, which) => deleteSessions(transaction, which)
+  const open = () => createExpiry({ db: counted, shortestLifetimeMs: LIFETIME_MS, removeSessions })
+  return {
+    db,
+    open,
+    /** Sessions with the lifetime of the settings, or another one. */
+    begin: (startMs: number, index: number, lifetimeMs = LIFETIME_MS) =>
+      insertSession(db, newSession(user.id, { id: idAt(startMs, index), expiresAtMs: startMs + lifetimeMs })),
+    async end(expire: (nowMs: number) => Promise<number>, nowMs: number) {
+      reads.length = 0
+      const ended = await expire(nowMs)
+      const left = await db.all<{ id: string }>('SELECT id FROM sessions')
+      return { ended, left: left.length, read: reads.reduce((sum, count) => sum + count, 0) }
+    },
+  }
 }
 
 describe('expired sessions', () => {
   test('1,300 in several batches: all expired ones end, and no others', async (t) => {
-    const { db } = await freshDatabase(t)
-    const user = newUser()
-    await insertUser(db, user)
-    await db.inTransaction(async (transaction) => {
-      for (let index = 0; index < 1300; index++) {
-        const expiresAtMs = T0 + (index % 3 === 0 ? 1000 : 0)
-        await insertSession(transaction, newSession(user.id, { id: idAt(T0 - 5000, index), expiresAtMs }))
-      }
-    })
-    assert.deepEqual(await endExpired(db, T0), { due: 866, ended: 866, left: 434 })
-    assert.deepEqual(await endExpired(db, T0 + 999), { due: 0, ended: 0, left: 434 })
-    assert.deepEqual(await endExpired(db, T0 + 1000), { due: 434, ended: 434, left: 0 })
+    const { open, begin, end } = await expiryOf(t)
+    for (let index = 0; index < 1300; index++) await begin(T0, index, LIFETIME_MS + (index % 3 === 0 ? 1000 : 0))
+    await begin(T0 + 5000, 1)
+    const expire = open()
+    assert.deepEqual(await end(expire, T0), { ended: 0, left: 1301, read: 0 })
+    assert.deepEqual(await end(expire, T0 + LIFETIME_MS + 1), { ended: 866, left: 435, read: 1300 })
+    assert.deepEqual(await end(expire, T0 + LIFETIME_MS + 1000), { ended: 434, left: 1, read: 434 })
+    assert.deepEqual(await end(open(), T0 + LIFETIME_MS + 6000), { ended: 1, left: 0, read: 1 })
   })
 
-  test('one that is refreshed is looked at when it would have ended, and ends when it does', async (t) => {
-    const { db, add } = await placeOf(t)
-    await add(T0 + 1000)
-    await db.run('UPDATE sessions SET expires_at = ?', T0 + 1500)
-    assert.deepEqual(await endExpired(db, T0 + 1000), { due: 1, ended: 0, left: 1 })
-    assert.deepEqual(await endExpired(db, T0 + 1499), { due: 0, ended: 0, left: 1 })
-    assert.deepEqual(await endExpired(db, T0 + 1500), { due: 1, ended: 1, left: 0 })
+  test('are looked for among few: blocks of which none can have ended are not read', async (t) => {
+    const { open, begin, end } = await expiryOf(t)
+    for (let index = 0; index < 2000; index++) await begin(T0, index, index === 700 ? 3 * LIFETIME_MS : 4 * LIFETIME_MS)
+    const expire = open()
+    const reads: number[] = []
+    for (let nowMs = T0 + LIFETIME_MS; nowMs < T0 + 2 * LIFETIME_MS; nowMs += LIFETIME_MS / 10)
+      reads.push((await end(expire, nowMs + 1)).read)
+    assert.deepEqual(reads, [2000, ...reads.slice(1).map(() => 0)])
+    assert.deepEqual(await end(expire, T0 + 3 * LIFETIME_MS), { ended: 1, left: 1999, read: 2000 })
+  })
+
+  test('one that is refreshed ends when it does then, and not before', async (t) => {
+    const { db, open, begin, end } = await expiryOf(t)
+    await begin(T0, 1)
+    await db.run('UPDATE sessions SET expires_at = ?', T0 + LIFETIME_MS + 1500)
+    const expire = open()
+    assert.equal((await end(expire, T0 + LIFETIME_MS + 1)).left, 1)
+    await db.run('UPDATE sessions SET expires_at = ?', T0 + 2 * LIFETIME_MS)
+    assert.equal((await end(expire, T0 + LIFETIME_MS + 1500)).left, 1)
+    assert.equal((await end(expire, T0 + 2 * LIFETIME_MS - 1)).left, 1)
+    assert.equal((await end(expire, T0 + 2 * LIFETIME_MS)).left, 0)
   })
 
   test('one that a refresh has given a shorter life, since the setting was changed, ends in time', async (t) => {
-    const { db, add } = await placeOf(t)
-    await add(T0 + 9 * LIFETIME_MS)
-    assert.deepEqual(await endExpired(db, T0), { due: 0, ended: 0, left: 1 })
-    await db.run('UPDATE sessions SET expires_at = ?', T0 + LIFETIME_MS + 1)
-    assert.deepEqual(await endExpired(db, T0 + LIFETIME_MS), { due: 1, ended: 0, left: 1 })
-    assert.deepEqual(await endExpired(db, T0 + LIFETIME_MS + 1), { due: 1, ended: 1, left: 0 })
+    const { db, open, begin, end } = await expiryOf(t)
+    await begin(T0, 1, 9 * LIFETIME_MS)
+    const expire = open()
+    assert.equal((await end(expire, T0 + LIFETIME_MS + 1)).left, 1)
+    await db.run('UPDATE sessions SET expires_at = ?', T0 + 2 * LIFETIME_MS + 2)
+    assert.equal((await end(expire, T0 + 2 * LIFETIME_MS + 1)).left, 1)
+    assert.equal((await end(expire, T0 + 2 * LIFETIME_MS + 2)).left, 0)
   })
 })
 

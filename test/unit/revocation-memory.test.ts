@@ -123,10 +123,10 @@ describe('what waits for the end of a session', () => {
     assert.deepEqual(ended, ['a', 'a'])
   })
 
-  test('never goes on with the session of another user, nor in a circle', () => {
-    const { ended, watch } = start([replace('a', 'b', 'thief'), replace('c', 'd'), replace('d', 'c')])
-    watch('a')
-    watch('c')
-    assert.deepEqual(ended, ['a', 'c'])
+  test('never goes on with the session of another user, after an end of another kind, nor in a circle', () => {
+    const reused = at(0, { session_ids: ['e'], reason: 'reused', replaced_by: 'f' })
+    const { ended, watch } = start([replace('a', 'b', 'thief'), replace('c', 'd'), replace('d', 'c'), reused])
+    for (const sid of ['a', 'c', 'e']) watch(sid)
+    assert.deepEqual(ended, ['a', 'c', 'e'])
   })
 })

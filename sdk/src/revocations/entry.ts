@@ -52,14 +52,15 @@ const secondsOf = (fields: Fields, name: string): number => {
 }
 
 const readEnded = (fields: Fields): Omit<SessionsEnded, 'atS' | 'expiresAtS'> => {
-  const { session_ids: ids, replaced_by: replacedBy } = fields
+  const { session_ids: ids, replaced_by: replacedBy, reason } = fields
   if (!Array.isArray(ids) || ids.length === 0 || !ids.every((id): id is string => typeof id === 'string'))
     return refuse('no session_ids')
   return {
     type: 'session-revoked',
     userId: textOf(fields, 'user_id'),
     sessionIds: ids,
-    replacedBy: typeof replacedBy === 'string' ? replacedBy : undefined,
+    // A connection never goes on after an end of another kind.
+    replacedBy: reason === 'replaced' && typeof replacedBy === 'string' ? replacedBy : undefined,
     reason: textOf(fields, 'reason'),
   }
 }

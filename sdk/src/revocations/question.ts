@@ -27,6 +27,8 @@ const PATH = '/auth/api/v2/revocations'
 /** Comments come every two seconds. */
 const LONGEST_SILENCE_MS = 4000
 
+const tooLong = (ms: number): Error => new Error(`nothing came for ${ms / 1000} s`)
+
 const failureOf = (status: number, cursor: string | undefined): Error => {
   if (status === 400 && cursor !== undefined) return new Incomplete()
   if (status === 401) return new Refused('its key is wrong, or was revoked')
@@ -39,18 +41,27 @@ const failureOf = (status: number, cursor: string | undefined): Error => {
 const createPatience = (ms: number) => {
   const end = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
-  const feed = (): void => {
+  let fedAtMs = Date.now()
+  const wait = (): void => {
     clearTimeout(timer)
-    timer = setTimeout(() => end.abort(new Error(`nothing came for ${ms / 1000} s`)), ms)
+    timer = setTimeout(() => end.abort(tooLong(ms)), ms)
     // It is a number in browsers.
     ;(timer as { unref?: () => void }).unref?.()
   }
-  const stop = (): void => {
-    clearTimeout(timer)
-    end.abort()
+  wait()
+  return {
+    signal: end.signal,
+    /** Throws where the machine has slept, which stops timers: what arrives then may be as old as the sleep. */
+    feed(): void {
+      if (Date.now() - fedAtMs > ms) throw tooLong(ms)
+      fedAtMs = Date.now()
+      wait()
+    },
+    stop(): void {
+      clearTimeout(timer)
+      end.abort()
+    },
   }
-  feed()
-  return { signal: end.signal, feed, stop }
 }
 
 type Patience = ReturnType<typeof createPatience>
@@ -78,6 +89,7 @@ export const askForPage = async (source: FeedSource, cursor: string | undefined,
     const options = { accept: 'application/json', signal: patience.signal }
     const answer = await open(source, { cursor, wait: String(wait) }, options)
     const page = readPage(JSON.parse(await readText(answer.chunks)))
+    patience.feed()
     if (page.complete) return page
   } catch (error) {
     throw causeOf(patience, error)
@@ -98,12 +110,11 @@ export async function* openStream(
     const { header, chunks } = await open(source, { cursor }, { accept: 'text/event-stream', signal: patience.signal })
     if (!/^text\/event-stream\b/i.test(header('content-type') ?? '')) throw new NoStream()
     for await (const event of readEventStream(chunks)) {
-      if (event === undefined) {
-        heard = true
-        patience.feed()
-      }
+      heard = true
+      patience.feed()
       yield event
     }
+    if (!heard) throw new NoStream()
   } catch (error) {
     if (patience.signal.aborted && !heard) throw new NoStream()
     throw causeOf(patience, error)

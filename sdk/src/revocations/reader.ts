@@ -30,11 +30,14 @@ const POLL_WAIT = 4
 const POLL_FOR_MS = 300_000
 const SHORTEST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 10_000
+/** Each try with a key that was revoked is a line in the log of svc. */
+const LONGEST_PAUSE_REFUSED_MS = 60_000
 
 // The jitter keeps the readers of a large application from coming all at once when svc is back.
-const pause = (failures: number): Promise<void> =>
+const pause = (failures: number, problem: unknown): Promise<void> =>
   new Promise((resolve) => {
-    const longestMs = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** failures)
+    const mostMs = problem instanceof Refused ? LONGEST_PAUSE_REFUSED_MS : LONGEST_PAUSE_MS
+    const longestMs = Math.min(mostMs, SHORTEST_PAUSE_MS * 2 ** failures)
     const timer: { unref?: () => void } | number = setTimeout(resolve, longestMs * (0.5 + Math.random() / 2))
     if (typeof timer === 'object') timer.unref?.()
   })
@@ -169,7 +172,7 @@ export const createReader = (source: FeedSource, listener: FeedListener): Reader
       // Polls come next, before anything is stale.
       if (error instanceof NoStream) return
     }
-    await pause(failures)
+    await pause(failures, problem.last())
   }
 
   const run = async (): Promise<never> => {

@@ -94,8 +94,6 @@ CREATE TABLE sessions (
   -- the end of the session without a refresh, and its end in any case
   expires_at BIGINT NOT NULL,
   absolute_expires_at BIGINT NOT NULL,
-  -- Cleanup looks then if it has expired. A refresh leaves it as it is, so that it changes no index.
-  check_at BIGINT NOT NULL DEFAULT 0,
   user_agent TEXT NOT NULL,
   address TEXT NOT NULL,
   -- when the user last authenticated; a provider may sign in a user whom it knows without authentication
@@ -110,8 +108,6 @@ CREATE TABLE sessions (
 ) WITH (fillfactor = 70);
 
 CREATE INDEX sessions_of_user ON sessions (user_id);
-
-CREATE INDEX sessions_to_check ON sessions (check_at);
 
 -- Sessions that a later session of the same browser has replaced, kept as long as requests with the old cookies may be
 -- under way. The later session may belong to another user.
@@ -255,14 +251,12 @@ CREATE INDEX logout_tokens_due ON logout_tokens (next_attempt_at);
 
 CREATE INDEX logout_tokens_of_client ON logout_tokens (client_id);
 
--- What verifiers of tokens must know: sessions and grants that have ended, and users whose claims have changed. A row is
--- written in the transaction of what it tells.
+-- What verifiers of tokens must know: sessions and grants that have ended, and users whose claims have changed.
 CREATE TABLE revocations (
   -- UUIDv7
   id TEXT COLLATE "C" CONSTRAINT "revocations.id" PRIMARY KEY,
-  -- The place in the feed. It is null until there is a reader: a number that the insert itself took could be smaller than one
-  -- that was read already.
-  seq BIGINT,
+  -- the place in the feed
+  seq BIGINT NOT NULL CONSTRAINT "revocations.seq" UNIQUE,
   at BIGINT NOT NULL,
   -- session-revoked, sessions-revoked or token-claims-change
   type TEXT NOT NULL,
@@ -279,9 +273,18 @@ CREATE TABLE revocations (
   expires_at BIGINT NOT NULL
 );
 
-CREATE UNIQUE INDEX revocations_by_seq ON revocations (seq) WHERE seq IS NOT NULL;
-
-CREATE INDEX revocations_without_seq ON revocations (at, id) WHERE seq IS NULL;
+-- The same until a reader comes, written in the transaction of what it tells. A number that the insert itself took could
+-- be smaller than one that was read already.
+CREATE TABLE new_revocations (
+  id TEXT COLLATE "C" CONSTRAINT "new_revocations.id" PRIMARY KEY,
+  at BIGINT NOT NULL,
+  type TEXT NOT NULL,
+  user_id TEXT COLLATE "C",
+  session_ids TEXT,
+  replaced_by TEXT COLLATE "C",
+  reason TEXT,
+  expires_at BIGINT NOT NULL
+);
 
 CREATE TABLE signing_keys (
   id TEXT COLLATE "C" CONSTRAINT "signing_keys.id" PRIMARY KEY,

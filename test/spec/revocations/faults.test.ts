@@ -136,7 +136,7 @@ testOnSqlite('readers that read nothing take no memory, however much there is fo
     (_, index) => `('e${index}', 1, 'session-revoked', 'ada', ?, 9000000000000)`,
   )
   const columns = 'id, at, type, user_id, session_ids, expires_at'
-  for (const row of rows) await database.rows(`INSERT INTO revocations (${columns}) VALUES ${row}`, ids)
+  for (const row of rows) await database.rows(`INSERT INTO new_revocations (${columns}) VALUES ${row}`, ids)
   const residentMiB = (): number =>
     (Number(readFileSync(`/proc/${service.pid()}/statm`, 'utf8').split(' ')[1]) * 4096) / 1024 ** 2
   const whole = await openStream({ url: service.url, key })

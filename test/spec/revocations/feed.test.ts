@@ -155,7 +155,7 @@ describe('§10.8 the revocation feed', () => {
       { length: 2001 },
       (_, index) => `('e${index}', 1, 'token-claims-change', 'ada', 9000000000000)`,
     )
-    await database.rows(`INSERT INTO revocations (id, at, type, user_id, expires_at) VALUES ${rows.join(', ')}`)
+    await database.rows(`INSERT INTO new_revocations (id, at, type, user_id, expires_at) VALUES ${rows.join(', ')}`)
     const pages = [await read(reader)]
     while (pages.at(-1)?.more) pages.push(await read(reader, { cursor: pages.at(-1)?.next_cursor ?? '', wait: 30 }))
     assert.deepEqual(pages.map(({ events }) => events.length).filter(Boolean), [1000, 1000, 1])
@@ -265,7 +265,7 @@ describe('§10.8 the feed as an event stream', () => {
       { length: 2500 },
       (_, index) => `('e${index}', 1, 'token-claims-change', 'ada', 9000000000000)`,
     )
-    await database.rows(`INSERT INTO revocations (id, at, type, user_id, expires_at) VALUES ${rows.join(', ')}`)
+    await database.rows(`INSERT INTO new_revocations (id, at, type, user_id, expires_at) VALUES ${rows.join(', ')}`)
     const stream = await openStream({ url: own.url, key })
     for (let seq = 1; seq <= 2500; seq += 1) assert.equal(((await stream.next())?.data as Revocation).seq, seq)
     assert.ok((await stream.next())?.isComment)

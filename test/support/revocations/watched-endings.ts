@@ -34,7 +34,9 @@ export const watchEndings = async (database: OpenDatabase): Promise<WatchedEndin
   return {
     count: async () => (await gone()).length,
     async untold() {
-      const rows = await database.rows('SELECT session_ids FROM revocations WHERE session_ids IS NOT NULL')
+      const rows: Record<string, unknown>[] = []
+      for (const table of ['new_revocations', 'revocations'])
+        rows.push(...(await database.rows(`SELECT session_ids FROM ${table} WHERE session_ids IS NOT NULL`)))
       const told = new Set(rows.flatMap(({ session_ids: ids }) => JSON.parse(String(ids)) as string[]))
       return (await gone()).filter((id) => !told.has(id))
     },
