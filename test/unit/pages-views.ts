@@ -87,7 +87,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const passkeys: PasskeysView = {
     list: [passkey, { ...passkey, id: `${text}2`, lastUsedAtMs: undefined, isSynced: false, removable: false }],
     isRecentlyAuthenticated: true,
-    isOffered: false,
+    offer: undefined,
     accepted: { rpId: text, userId: text, allAcceptedCredentialIds: [text] },
   }
   const withoutPassword: SignInView = { ...signIn, hasPassword: false, linked: [{ ...linked, removable: false }] }
@@ -314,7 +314,9 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         password: { errors: { new_password: { minLength: 8 } } },
       }),
     'account without passkeys': (pages) =>
-      pages.account({ ...account, passkeys: { ...passkeys, list: [], isOffered: true, accepted: undefined } }),
+      pages.account({ ...account, passkeys: { ...passkeys, list: [], offer: 'after_password', accepted: undefined } }),
+    'account without passkeys, after a sign-in by mail': (pages) =>
+      pages.account({ ...account, passkeys: { ...passkeys, list: [], offer: 'after_mail', accepted: undefined } }),
     'account with passkeys': (pages) => pages.account({ ...account, passkeys, done: 'passkey_added' }),
     'account with passkeys, before re-authentication': (pages) =>
       pages.account({ ...account, passkeys: { ...passkeys, isRecentlyAuthenticated: false } }),

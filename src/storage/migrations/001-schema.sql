@@ -334,6 +334,19 @@ CREATE INDEX links_of_email ON links (email_lower, purpose);
 
 CREATE INDEX links_expired ON links (expires_at);
 
+-- Codes that stand beside links, and are typed in the browser that has asked for them.
+CREATE TABLE mail_codes (
+  link_id TEXT COLLATE "C" CONSTRAINT "mail_codes.link_id" PRIMARY KEY REFERENCES links (id) ON DELETE CASCADE,
+  -- of the secret in the browser's cookie
+  browser TEXT COLLATE "C" NOT NULL,
+  -- HMAC of the code with a key that is derived from the root secret; null: nobody was sent one
+  code_hash TEXT,
+  -- codes that were typed, counted before they are compared
+  tries BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX mail_codes_of_browser ON mail_codes (browser);
+
 -- Former addresses that a link may put back. Until then, nobody else can take them.
 CREATE TABLE reserved_emails (
   email_lower TEXT COLLATE "C" CONSTRAINT "reserved_emails.email_lower" PRIMARY KEY,

@@ -36,7 +36,15 @@ export const createSignup = (
   deps: SignInServices &
     Pick<
       Services,
-      'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'names' | 'usernames' | 'users'
+      | 'baseUrl'
+      | 'emailDomains'
+      | 'emailSignIn'
+      | 'passwords'
+      | 'providers'
+      | 'signup'
+      | 'names'
+      | 'usernames'
+      | 'users'
     > & {
       redirectSignedIn: RedirectSignedIn
     },
@@ -57,6 +65,7 @@ export const createSignup = (
     providers,
     acceptedDomains: emailDomains.accepted,
     byPassword: ways.byPassword,
+    byMail: ways.byMail,
     closed: !ways.isOpen,
   })
 
