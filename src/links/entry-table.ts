@@ -1,9 +1,15 @@
 import { orEmailTaken } from '../accounts/fields.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-import { findUserById, lockUser, lockUserToChange, requireUserById, type UserRecord } from '../accounts/user-store.ts'
+import {
+  findUserById,
+  hasSignedUpIn,
+  lockUser,
+  lockUserToChange,
+  requireUserById,
+  type UserRecord,
+} from '../accounts/user-store.ts'
 import type { Entered, EntryChange, EntryRow, EntryTableDeps } from './entry-row.ts'
-import { hasAskedForLink } from './link-store.ts'
 import { DeadLinkError, emailOfLink, type EnteringPurpose, isAccountOf, type Link, provesEmail } from './link.ts'
 import { type AskedFactor, useFactor } from '../sign-in/asked-factor.ts'
 
@@ -112,10 +118,9 @@ const signInRow = (deps: EntryTableDeps): EntryRow => {
   const { db, issued, enterInvited, markVerified, reclaim, needsPasskey } = deps
 
   const reclaims = async ({ link, browser, isOwnSession }: Entered, user: UserRecord, queries: Queries = db) => {
-    const { id: userId, emailLower, emailVerifiedAtMs, invitedAtMs } = user
+    const { id, emailVerifiedAtMs, invitedAtMs } = user
     if (!canReclaim(link, isOwnSession) || emailVerifiedAtMs !== undefined || invitedAtMs !== undefined) return false
-    const signup = { userId, emailLower, purpose: 'verify', browser: browser.link ?? '' } as const
-    return !(await hasAskedForLink(queries, signup))
+    return !(await hasSignedUpIn(queries, id, browser.link))
   }
 
   const proveEmail = async (transaction: Transaction, entry: EntryChange, user: UserRecord): Promise<boolean> => {

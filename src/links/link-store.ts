@@ -126,20 +126,6 @@ export const hasUsedLink = async (
   return rows.some(({ details }) => (JSON.parse(details) as Link['details']).browser === which.browser)
 }
 
-/** Tells whether this browser has asked for a link of one purpose to the address of a user, in whatever state it is. */
-export const hasAskedForLink = async (
-  db: Queries,
-  which: { userId: string; emailLower: string; purpose: LinkPurpose; browser: string },
-): Promise<boolean> => {
-  const rows = await db.all<Pick<LinkRow, 'details'>>(
-    'SELECT details FROM links WHERE user_id = ? AND purpose = ? AND email_lower = ?',
-    which.userId,
-    which.purpose,
-    which.emailLower,
-  )
-  return rows.some(({ details }) => (JSON.parse(details) as Link['details']).browser === which.browser)
-}
-
 /** The links that undo a change of address of a user are good until this time at most. */
 export const shortenUndoLinks = (db: Queries, userId: string, untilMs: number): Promise<number> =>
   db.run(

@@ -25,6 +25,7 @@ export const TABLE_COLUMNS = {
     position: 'integer?',
     updated_at: 'integer',
     user_handle: 'text?',
+    signup_browser: 'text?',
     sign_in_generation: 'integer',
   },
   identities: {

@@ -34,6 +34,8 @@ CREATE TABLE users (
   updated_at BIGINT NOT NULL,
   -- Authenticators know the user by it: 32 random bytes as base64url; null before the first passkey.
   user_handle TEXT COLLATE "C",
+  -- SHA-256 of the secret in the cookie of the browser that signed up; null once the address is verified or another one.
+  signup_browser TEXT COLLATE "C",
   -- Sign-ins under way belong to the number under which they began; whatever ends sessions adds one.
   sign_in_generation BIGINT NOT NULL DEFAULT 0
 );

@@ -49,7 +49,8 @@ export const createSignup = (
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, layout, requestMetrics, names, usernames, providers, emailDomains } = deps
+  const { redirectSignedIn, users, layout, requestMetrics, names, usernames, emailSignIn, providers, emailDomains } =
+    deps
   const signupPage = createSignupPage(layout)
   const checkMailPage = createCheckMailPage(layout)
   const { verification, pendingSignups } = deps.links
@@ -127,7 +128,8 @@ export const createSignup = (
         return attempt({ ...about, event: 'signup_request', check: askingBrowser }, (_facts, browser) =>
           askToConfirm(context, form, browser),
         )
-      const check = () => (verification.mode === 'off' ? undefined : askingBrowser())
+      // Mail recognises the browser of the signup: by a link that verifies the address, or a code that signs in.
+      const check = () => (verification.mode === 'off' && !emailSignIn ? undefined : askingBrowser())
       return attempt({ ...about, check }, (facts, browser) => createAccount(context, form, { browser, facts }))
     },
   }

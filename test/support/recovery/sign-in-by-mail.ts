@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { newPerson, type Person } from '../client/accounts.ts'
 import { assertPage } from '../client/assertions.ts'
 import { type Answer, createUserAgent, type Form, type UserAgent } from '../client/user-agent.ts'
 import type { TurnedClock } from '../clock/turned-clock.ts'
 import { openDatabase } from '../database/database.ts'
 import { type ReceivedMail, startSmtpServer } from '../network/smtp-server.ts'
 import type { Environment } from '../service/command.ts'
+import { openOperator } from '../service/replicas.ts'
 import { startService } from '../service/service.ts'
+import { eventually } from '../wait.ts'
 import { tokenOf } from './reset.ts'
 
 export const ASK = '/auth/login/email'
@@ -44,6 +47,8 @@ export const openLink = (agent: UserAgent, token: string): Promise<Answer> => ag
 export const pressLink = (agent: UserAgent, token: string, form: Form = {}): Promise<Answer> =>
   agent.post(LINK, { token, ...form })
 
+const isSignInLink = (url: string): boolean => url.includes(`${LINK}?token=`)
+
 interface Options {
   env?: Environment
   clock?: TurnedClock
@@ -57,17 +62,42 @@ export const startSignInByMail = async ({ env, clock, t, start = startService }:
   const settings = { ...smtp.env, SVC_EMAIL_SIGN_IN: 'on', SVC_EMAIL_VERIFICATION: 'off', ...env }
   const service = await start({ env: settings, ...(clock && { clock }), ...(t && { t }) })
   const database = await openDatabase(service, t)
+  const core = await openOperator(service, t)
 
-  /** The messages to an address that sign in, in order. */
-  const signInMails = (email: string) => smtp.mails.filter(({ to, text }) => to === email && /^\d{8}$/m.test(text))
-
-  /** Asks, and waits for the message that results. */
-  const asked = async (agent: UserAgent, email: string, form: Form = {}): Promise<ByMail> => {
-    const before = smtp.mails.filter(({ to }) => to.toLowerCase() === email.toLowerCase()).length
-    await ask(agent, email, form)
-    const mail = await smtp.receivedFor(email, before + 1)
-    return { mail, code: codeOf(mail), token: tokenOf(mail.link) }
+  /** A new account, which nobody has signed in to. */
+  const newUser = async (given: { emailVerified?: boolean } = {}): Promise<Person & { id: string }> => {
+    const person = newPerson()
+    const { id } = await core.users.create({ ...person, emailVerified: true, isSelfMade: true, ...given })
+    return { ...person, id }
   }
 
-  return { smtp, service, database, asked, signInMails, newAgent: () => createUserAgent(service) }
+  /** The messages to an address that lead to the page of a link that signs in; notices come between them. */
+  const signInMails = (email: string): ReceivedMail[] =>
+    smtp.mails.filter(({ to, links }) => to.toLowerCase() === email.toLowerCase() && links.some(isSignInLink))
+
+  /** Asks, and waits for the message that results, which may have no code. */
+  const askedForMail = async (agent: UserAgent, email: string, form: Form = {}): Promise<Omit<ByMail, 'code'>> => {
+    const before = signInMails(email).length
+    await ask(agent, email, form)
+    await eventually(`a message to ${email}`, () => signInMails(email).length > before)
+    const mail = signInMails(email).at(-1) as ReceivedMail
+    return { mail, token: tokenOf(mail.link) }
+  }
+
+  const asked = async (agent: UserAgent, email: string, form: Form = {}): Promise<ByMail> => {
+    const { mail, token } = await askedForMail(agent, email, form)
+    return { mail, token, code: codeOf(mail) }
+  }
+
+  return {
+    smtp,
+    service,
+    database,
+    core,
+    asked,
+    askedForMail,
+    signInMails,
+    newUser,
+    newAgent: () => createUserAgent(service),
+  }
 }
