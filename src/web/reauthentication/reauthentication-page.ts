@@ -97,7 +97,7 @@ export const createReauthenticationPage =
     const isPossible = hasPassword || others.length > 0
     return layout.panel({
       title: t('confirm.title'),
-      sign: isPossible ? undefined : 'info',
+      sign: isPossible ? (view.byMail && others.length === 1 ? 'mail' : undefined) : 'info',
       wrong: Boolean(problem ?? fieldProblem),
       problem,
       focusesProblem: !fieldProblem,

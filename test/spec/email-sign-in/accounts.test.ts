@@ -115,7 +115,7 @@ describe('§4.21 an address without an account', () => {
     assertPage(await typeCode(newAgent(), code), 401)
   })
 
-  test('one account, whoever is first: the others are told that the message is no longer good', async () => {
+  test('one account, by the first of several messages: the others are told that the message is no longer good', async () => {
     const { email } = newPerson()
     const [one, other] = [newAgent(), newAgent()]
     const [first, second] = [await asked(one, email), await asked(other, email)]

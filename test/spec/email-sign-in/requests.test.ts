@@ -100,7 +100,7 @@ describe('§4.21 what a stranger can find out', () => {
     )
   })
 
-  test('nor does an account that was disabled, or has used its link meanwhile, show to the browser that asked', async () => {
+  test('nor does an account that was disabled, or has used its link since, show to the browser that asked', async () => {
     const { email } = await newUser()
     const agent = newAgent()
     const { token } = await asked(agent, email)

@@ -210,7 +210,7 @@ describe('§4.21 a link', () => {
   })
 })
 
-describe('§4.21 an account that changes meanwhile', () => {
+describe('§4.21 an account that changes before the code is typed', () => {
   const changes: Record<string, (id: string) => Promise<unknown>> = {
     'a password that an operator sets': (id) => core.users.setPassword(id, 'another good password 1'),
     'a disabled account': (id) => core.users.change(id, { disabled: true }),
