@@ -140,9 +140,12 @@ export type RecordEvent = (
   caller?: Caller,
 ) => Promise<void>
 
+/** The events that strangers can cause: any number, each from another network. */
+export const COUNTED_TYPES = ['login.failed', 'login.limited', 'login.email_requested'] as const satisfies AuditType[]
+
 /** An event of which there can be a flood. */
 export interface CountedEvent extends AuditEvent {
-  type: 'login.failed' | 'login.limited' | 'login.email_requested'
+  type: (typeof COUNTED_TYPES)[number]
   /** The text that was entered for an email. It is not stored; its keyed hash is, where no user has it. */
   email?: string | undefined
 }

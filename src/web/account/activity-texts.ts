@@ -1,3 +1,4 @@
+import { COUNTED_TYPES } from '../../audit/audit-event.ts'
 import { t, type TextKey } from '../../languages/texts.ts'
 import type { ActivityView } from './account-view.ts'
 
@@ -90,8 +91,8 @@ export const happenedText = (activity: ActivityView): string => {
   return typeof text === 'function' ? text(activity) : t(text)
 }
 
-const COUNTED: ReadonlySet<string> = new Set(['login.failed', 'login.limited', 'login.email_requested'])
+const COUNTED: readonly string[] = COUNTED_TYPES
 
 /** Equal events of which there can be a flood are one record with their number. */
 export const timesText = ({ type, count }: ActivityView): string | undefined =>
-  count > 1 && COUNTED.has(type) ? t.plural('activity.times', count) : undefined
+  count > 1 && COUNTED.includes(type) ? t.plural('activity.times', count) : undefined
