@@ -11,7 +11,7 @@ import { createPasswordRules, type RequireGoodPassword } from './accounts/passwo
 import { createPasswords, type HashCost, type Passwords } from './accounts/passwords/passwords.ts'
 import { createHasPassword, type HasPassword } from './accounts/authentication.ts'
 import { type ApplySecurityEvent, createSecurityEvents } from './accounts/security-events.ts'
-import { endPendingSignIns, endPendingSignInsAfter, findUserId } from './accounts/user-store.ts'
+import { endPendingSignIns, endPendingSignInsAfter, findUserById, findUserId } from './accounts/user-store.ts'
 import type { ApiKeys } from './api-keys/api-keys.ts'
 import type { AuditType, RecordEvent } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
@@ -143,7 +143,16 @@ export const createCore = (given: CoreDeps): Core => {
   const sign = createSigner(availableParallelism() > 1 ? given.sideThread : undefined)
   const accessTokens = createAccessTokens({ clock, sign, ...settings.tokens })
   const isTrustedProvider = trustsFactor(config.oauthProviders)
-  const endings = { endPendingSignIns, endPendingSignInsAfter, hasFactors: factors.has, isTrustedProvider }
+  const hasPassword = createHasPassword(config.passwords)
+  const rules = {
+    hasFactors: factors.has,
+    hasPassword: async (queries: Queries, userId: string) => {
+      const user = await findUserById(queries, userId)
+      return user !== undefined && hasPassword(user)
+    },
+    isTrustedProvider,
+  }
+  const endings = { endPendingSignIns, endPendingSignInsAfter, ...rules }
   const revocations = createRecordRevocations({ clock, ...settings.revocations })
   const clientGrants = createGrantEndings({ ...base, revocations, hasClients: config.clients })
   const keys = { signingKeys, accessTokens }
@@ -177,7 +186,8 @@ export const createCore = (given: CoreDeps): Core => {
     passwords,
     emailDomains,
     names: createNames(config.names),
-    hasPassword: createHasPassword(config.passwords),
+    hasPassword,
+    signsInByMail: config.emailSignIn,
     requireGoodPassword: passwordRulesOf(config, settings.baseUrl),
     change,
     ...createOwnership(change),
@@ -189,7 +199,8 @@ export const createCore = (given: CoreDeps): Core => {
     forgetMessages: mail.forget,
     unlockLogins: limits.unlock,
   })
-  const found = { hasFactors: factors.has, findAsked: factors.findAsked, unlockLogins: limits.unlock }
+  const { has: hasFactors, hasPasskey, findAsked } = factors
+  const found = { hasFactors, hasPasskey, findAsked, unlockLogins: limits.unlock }
   const links = createLinks({ ...shared, ...settings.links, ...messages, ...found, users })
   const oauth = createOAuth({ ...shared, ...settings.oauth, users, hasPasskey: factors.hasPasskey })
   const secondFactors = createSecondFactors({ ...shared, ...settings.secondFactors, factors, onCode: given.onCode })
@@ -274,6 +285,7 @@ interface OnDemandDeps
   secondFactors: SecondFactors
   webhooks: Webhooks
   hasPassword: HasPassword
+  signsInByMail: boolean
   names: Names
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent

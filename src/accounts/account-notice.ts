@@ -40,6 +40,8 @@ export type AccountNotice =
   | { kind: 'account_taken_over' }
   | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; deviceHash: string }
+  /** An operator has made a link by which anyone signs in to the account. */
+  | { kind: 'sign_in_link_created' }
   | ({ kind: 'application_connected' } & ConnectedApplication)
 
 /**

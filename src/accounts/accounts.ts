@@ -18,6 +18,7 @@ import {
   type InvitedUser,
   type NewUser,
   type ProviderUser,
+  type VerifiedSignup,
 } from './registration.ts'
 import { findPasswordHashes, findUsers, type UserPage } from './user-list-store.ts'
 import {
@@ -46,7 +47,7 @@ export interface Accounts extends Administration {
   /** Checks and hashes what a signup has entered, and looks up nothing but the username. */
   checkSignup(newUser: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup>
   /** The user has verified the email, and then signs in to the account. `first` begins the transaction, and may refuse. */
-  createVerified(signup: CheckedSignup, first: Begin, caller: Caller): Promise<SignInGrant>
+  createVerified(signup: VerifiedSignup, first: Begin, caller: Caller): Promise<SignInGrant>
   /** The account has no password, and an email that a provider has verified. */
   createFromProfile(providerUser: ProviderUser, also: AlsoInsert, caller: Caller): Promise<User>
   /** The account has no password, and nobody can enter it yet. */

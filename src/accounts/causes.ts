@@ -73,6 +73,8 @@ export const CAUSES = {
   reclaim_by_reset:        { ...RECLAIM, password: 'password.reset', mailed: ['password'] },
   /** The owner has followed a link that verifies the address. */
   reclaim_by_verification: { ...RECLAIM, password: 'password.reset', mailed: ['reclaim'] },
+  /** The owner has signed in by a code or a link in a message. */
+  reclaim_by_sign_in:      { ...RECLAIM, mailed: ['reclaim'] },
 } as const satisfies Record<string, Consequences>
 
 /** Why a user changes. */

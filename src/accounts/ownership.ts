@@ -61,7 +61,7 @@ export interface Ownership {
 }
 
 type ReclaimCause = Pick<Cause, 'method' | 'signsInWith'> & {
-  by: 'reclaim' | 'reclaim_by_reset' | 'reclaim_by_verification'
+  by: 'reclaim' | 'reclaim_by_reset' | 'reclaim_by_verification' | 'reclaim_by_sign_in'
 }
 
 export const createOwnership = (change: Change): Ownership => ({

@@ -48,6 +48,9 @@ export interface CheckedSignup {
   passwordHash: string
 }
 
+/** A user has verified the email of a new account by this `method`, and has chosen no password if there is no hash. */
+export type VerifiedSignup = Omit<CheckedSignup, 'passwordHash'> & { passwordHash: string | null; method: string }
+
 /** A provider says who the user is. */
 export interface ProviderUser {
   /** Verified by the provider. */
@@ -189,12 +192,12 @@ export const createRegistration = (deps: RegistrationDeps) => {
     },
 
     createVerified(
-      { email, username, name, passwordHash }: CheckedSignup,
+      { email, username, name, passwordHash, method }: VerifiedSignup,
       first: Begin,
       caller: Caller,
     ): Promise<UserRecord> {
       const user = { ...newRecord(email, clock.now()), name, passwordHash, emailVerifiedAtMs: clock.now() }
-      return insertAs(user, username, { first, method: 'password', caller })
+      return insertAs(user, username, { first, method, caller })
     },
 
     createInvited({ email, username, name, roles }: InvitedUser, also: AlsoInsert): Promise<User> {

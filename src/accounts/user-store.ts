@@ -30,7 +30,7 @@ export interface UserRecord extends User {
 /** Neither database knows the letter case of all scripts: this form of a text is searched, and searched for. */
 export const toSearchedForm = (text: string): string => text.normalize('NFC').toLowerCase()
 
-const OF_OTHERS = ['position', 'updated_at', 'user_handle', 'sign_in_generation'] as const
+const OF_OTHERS = ['position', 'updated_at', 'user_handle', 'signup_browser', 'sign_in_generation'] as const
 
 /** The columns that make a user. The others belong to other subjects, or are only ever compared. */
 export const USER_ROW_COLUMNS = columnsOf('users', 'name_lower', ...OF_OTHERS)
@@ -137,7 +137,8 @@ export const updateUser = async (db: Queries, before: UserRecord, after: UserRec
   await db.run(
     `UPDATE users SET email = ?, email_lower = ?, username = ?, name = ?, name_lower = ?, password_hash = ?,
        roles = ?, disabled = ?, email_verified_at = ?, self_made = ?, invited_at = ?,
-       updated_at = COALESCE(?, updated_at) WHERE id = ?`,
+       updated_at = COALESCE(?, updated_at), signup_browser = CASE WHEN ? = 1 THEN signup_browser ELSE NULL END
+     WHERE id = ?`,
     after.email,
     after.emailLower,
     after.username,
@@ -150,6 +151,7 @@ export const updateUser = async (db: Queries, before: UserRecord, after: UserRec
     after.isSelfMade ? 1 : 0,
     after.invitedAtMs ?? null,
     shownOf(before) === shownOf(after) ? null : nowMs,
+    after.emailLower === before.emailLower && after.emailVerifiedAtMs === undefined ? 1 : 0,
     before.id,
   )
   if (after.emailLower !== before.emailLower)
@@ -158,6 +160,15 @@ export const updateUser = async (db: Queries, before: UserRecord, after: UserRec
 
 const shownOf = ({ passwordHash, emailVerifiedAtMs, ...rest }: UserRecord): string =>
   JSON.stringify({ ...rest, hasPassword: passwordHash !== null, isVerified: emailVerifiedAtMs !== undefined })
+
+/** Notes which browser has signed up, until the address is verified. */
+export const updateSignupBrowser = (db: Queries, id: string, browser: string): Promise<number> =>
+  db.run('UPDATE users SET signup_browser = ? WHERE id = ?', browser, id)
+
+/** Tells whether this browser has signed up for an account whose address nobody has verified since. */
+export const hasSignedUpIn = async (db: Queries, id: string, browser: string | undefined): Promise<boolean> =>
+  browser !== undefined &&
+  (await db.get('SELECT id FROM users WHERE id = ? AND signup_browser = ?', id, browser)) !== undefined
 
 /** Changes nothing when the hash is no longer the one that was checked. */
 export const replacePasswordHash = (db: Queries, id: string, checked: string, hash: string): Promise<number> =>

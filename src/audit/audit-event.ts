@@ -8,6 +8,10 @@ export const AUDIT_TYPES = [
   'login.failed',
   /** A limit has refused a login, before anything was checked. */
   'login.limited',
+  /** A code that signs in was asked for by mail, for this account or for an address without one. */
+  'login.email_requested',
+  /** An operator has a link by which anyone signs in. */
+  'login.link_created',
   'logout',
   /** A user makes their account, or enters one by an invitation. */
   'signup',
@@ -86,7 +90,10 @@ export type AuditType = (typeof AUDIT_TYPES)[number]
  * The details of a record. The names are public, and so few that no secret, password or email can get among them.
  */
 export interface AuditDetails {
-  /** `password`, `passkey`, `code`, `recovery_code`, `link`, `invitation`, or the provider's name in the settings. */
+  /**
+   * `password`, `passkey`, `code`, `recovery_code`, `email_code`, `email_link`, `link`, `invitation`, or the provider's
+   * name in the settings.
+   */
   method?: string | undefined
   /** The reason why something failed, was refused or has ended, as the log says it. */
   reason?: string | undefined
@@ -133,9 +140,12 @@ export type RecordEvent = (
   caller?: Caller,
 ) => Promise<void>
 
+/** The events that strangers can cause: any number, each from another network. */
+export const COUNTED_TYPES = ['login.failed', 'login.limited', 'login.email_requested'] as const satisfies AuditType[]
+
 /** An event of which there can be a flood. */
 export interface CountedEvent extends AuditEvent {
-  type: 'login.failed' | 'login.limited'
+  type: (typeof COUNTED_TYPES)[number]
   /** The text that was entered for an email. It is not stored; its keyed hash is, where no user has it. */
   email?: string | undefined
 }

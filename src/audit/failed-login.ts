@@ -10,6 +10,7 @@ const WRONG_PROOFS: ReadonlySet<string | undefined> = new Set([
   'password_wrong',
   'password_uncheckable',
   'code_wrong',
+  'mail_code_wrong',
   'passkey_wrong',
   'passkey_unknown',
   'account_disabled',

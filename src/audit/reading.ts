@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
-import type { AuditType, CountedEvent } from './audit-event.ts'
+import { type AuditType, COUNTED_TYPES } from './audit-event.ts'
 import type { AuditRow } from './audit-row.ts'
 import { AFTER_ALL } from './audit-store.ts'
 import {
@@ -75,8 +75,7 @@ const readCursor = (cursor: string | undefined, query: ListedQuery): string => {
   throw new AppError('invalid_request', message, { field: 'cursor' })
 }
 
-/** The events that strangers can cause: any number, each from another network. */
-const COUNTED: readonly string[] = ['login.failed', 'login.limited'] satisfies CountedEvent['type'][]
+const COUNTED: readonly string[] = COUNTED_TYPES
 
 /** They can take one in so many places of a list from the user's own records. */
 const PLACES_FOR_EACH_COUNTED = 3

@@ -7,7 +7,7 @@ import { confirm, requireTerminalOrYes } from './terminal/prompt.ts'
 import { userToJson } from './user-output.ts'
 import { create, invite } from './users-create.ts'
 import { list, show } from './users-find.ts'
-import { resetLink, resetSecondFactor, setPassword } from './users-recover.ts'
+import { resetLink, resetSecondFactor, setPassword, signInLink } from './users-recover.ts'
 import { exportCommand, importCommand } from './users-transfer.ts'
 import { deliverNow, requireWebhooks } from './webhook-events.ts'
 
@@ -175,6 +175,7 @@ export const users = group({
     },
     'Help a user to log in:': {
       'reset-link': resetLink,
+      'sign-in-link': signInLink,
       'set-password': setPassword,
       'reset-second-factor': resetSecondFactor,
       unlock,

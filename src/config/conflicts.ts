@@ -23,10 +23,10 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
         'SVC_WEBHOOK_SECRET_PREVIOUS and SVC_WEBHOOK_SECRET are the same: set the new one, or unset the previous one'),
     missing('smtp', 'mailFrom', ', to the address that messages come from'),
     findMailConflict(settings, has),
-    environment.SVC_PASSWORDS === 'off' &&
-      !has('oauthProviders') &&
-      relyingPartyIdOf(settings) === undefined &&
-      'SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off and without passkeys, nobody could log in',
+    settings.emailSignIn &&
+      !has('smtp') &&
+      'SVC_EMAIL_SIGN_IN=on needs mail: set SVC_SMTP_URL and SVC_MAIL_FROM, or leave SVC_EMAIL_SIGN_IN at off',
+    environment.SVC_PASSWORDS === 'off' && !has('oauthProviders') && findNoWayIn(settings),
     (settings.baseUrl || !has('baseUrl')) && findForeignDomain(settings),
     environment.SVC_USERNAMES === 'off' && findLoginByUsername(settings),
     metricsPort !== undefined &&
@@ -55,6 +55,11 @@ const findUnencryptedClients = ({ clients, baseUrl }: ReadSettings): string | fa
   baseUrl?.startsWith('http:') &&
   !isLoopbackUrl(baseUrl) &&
   'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
+
+const findNoWayIn = (settings: ReadSettings): string | false =>
+  !settings.emailSignIn &&
+  relyingPartyIdOf(settings) === undefined &&
+  'SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off, without passkeys and without SVC_EMAIL_SIGN_IN=on, nobody could log in'
 
 const findLoginByUsername = ({ loginWith }: ReadSettings): string | false =>
   loginWith === 'both' && 'SVC_LOGIN_WITH=both needs usernames: set SVC_USERNAMES=on, or leave SVC_LOGIN_WITH at email'

@@ -159,7 +159,7 @@ export const SETTINGS = {
   },
   passwords: {
     name: 'SVC_PASSWORDS',
-    description: '`off`: nobody has a password; people sign in with external providers only.',
+    description: '`off`: nobody has a password; people sign in with providers, passkeys or `SVC_EMAIL_SIGN_IN`.',
     defaultValue: 'on',
     ...onOff,
   },
@@ -239,6 +239,21 @@ export const SETTINGS = {
       'account before the link in the message was followed.',
     defaultText: '`optional` with `SVC_SMTP_URL`, `off` without',
     ...oneOf('off', 'optional', 'required'),
+  },
+  emailSignIn: {
+    name: 'SVC_EMAIL_SIGN_IN',
+    description:
+      '`on`: people can log in with a code or a link that svc mails to them, in place of a password. Needs `SVC_SMTP_URL`.',
+    defaultValue: 'off',
+    ...onOff,
+  },
+  emailSignInWithPasskey: {
+    name: 'SVC_EMAIL_SIGN_IN_WITH_PASSKEY',
+    description:
+      '`known`: where an account has a passkey, codes and links by mail work only in browsers in which its user has logged ' +
+      'in before. `always`: in every browser.',
+    defaultValue: 'known',
+    ...oneOf('known', 'always'),
   },
   smtp: {
     name: 'SVC_SMTP_URL',

@@ -74,6 +74,11 @@ export const settingsOfSubjects = (config: Config) => {
       lifetimes: { resetMs: config.resetTtlMs, verifyMs: config.verifyTtlMs, inviteMs: config.inviteTtlMs },
       acceptsPasswords: config.passwords,
       mode: config.emailVerification,
+      signIn: {
+        isOn: config.emailSignIn,
+        withPasskey: config.emailSignInWithPasskey,
+        signupOpen: config.signup === 'on',
+      },
     },
     passwords: {
       atOnce: config.hashesAtOnce,

@@ -13,6 +13,7 @@ export type CookieRole =
   | 'codes'
   | 'done'
   | 'lastWay'
+  | 'offered'
 
 /** These cookies tell scripts of the application how things are. svc writes them and never reads them. */
 type SignalRole = 'session' | 'fresh'
@@ -59,6 +60,8 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     device: { name: `${secure}svc_device`, path: '/auth', httpOnly: true },
     // This names the last way to sign in, and no user, so that the login page can point to it.
     lastWay: { name: `${secure}svc_last_way`, path: '/auth', httpOnly: true },
+    // This says when the account page has offered a passkey, so that it does not do so on every visit.
+    offered: { name: `${secure}svc_offered`, path: '/auth/account', httpOnly: true },
     // This holds new recovery codes, sealed, until the page has shown them.
     codes: { name: `${secure}svc_codes`, path: '/auth/account', httpOnly: true },
     // This tells the browser that asked for a link from others in which the link is opened.

@@ -29,6 +29,7 @@ const formProblem = (error: AppError, requestId: string): FormProblem | undefine
   if (reason === 'credentials_wrong') return { kind: 'credentials_wrong', loginWith: values[0] as 'email' | 'both' }
   if (reason === 'busy') return { kind: 'busy', retryAfterSeconds, requestId }
   if (reason === 'codes_locked') return { kind: 'codes_locked', where: values[0] as LockedCodes, requestId }
+  if (reason === 'mail_codes_limited') return { kind: reason, retryAfterSeconds, requestId }
   const of = limitedLogins(error)
   if (of) return { kind: 'login_limited', of, retryAfterSeconds, requestId }
   return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined

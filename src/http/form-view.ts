@@ -30,6 +30,8 @@ const FIELD_PROBLEMS = [
   'passkey_wrong',
   'passkey_missing',
   'code_wrong',
+  'mail_code_wrong',
+  'mail_code_none',
   'recovery_code_wrong',
   'first_code_wrong',
   'set_up_expired',
@@ -62,6 +64,8 @@ export type FormProblem =
   | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }
   /** So many wrong passwords came that no more are checked for a while. */
   | { kind: 'login_limited'; of: LimitedLogins; retryAfterSeconds: number; requestId: string }
+  /** Too many codes of a message were wrong. */
+  | { kind: 'mail_codes_limited'; retryAfterSeconds: number; requestId: string }
   /** Too many codes of the app were wrong in a row. */
   | { kind: 'codes_locked'; where: LockedCodes; requestId: string }
   | { kind: 'busy'; retryAfterSeconds: number; requestId: string }

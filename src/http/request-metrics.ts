@@ -19,6 +19,11 @@ export const PROVIDER_OUTCOMES = ['succeeded', 'proof_asked', 'failed', ...SIGN_
  * not good.
  */
 export const PASSKEY_OUTCOMES = ['succeeded', 'refused', 'disabled', 'rate_limited', 'unavailable', 'failed'] as const
+/**
+ * These happen to sign-ins by mail. `code`, `link`: it was right. `passkey_needed`: the account has a passkey, and does
+ * not know the browser.
+ */
+export const EMAIL_SIGN_IN_OUTCOMES = ['requested', 'code', 'link', 'wrong_code', 'limited', 'passkey_needed'] as const
 /** A sign-in can wait for a code, or for the user to set a second factor up. */
 export const ASKED_FACTORS = ['code', 'set_up'] as const
 
@@ -59,6 +64,7 @@ export const CLIENT_ERRORS = [
 ] as const
 
 export type ClientError = (typeof CLIENT_ERRORS)[number]
+type EmailSignInOutcome = (typeof EMAIL_SIGN_IN_OUTCOMES)[number]
 type PasskeyOutcome = (typeof PASSKEY_OUTCOMES)[number]
 type AskedFactor = (typeof ASKED_FACTORS)[number]
 type Failure = (typeof FAILURES)[number]
@@ -83,6 +89,7 @@ export interface RequestMetrics {
   /** `provider` is the name in the settings. */
   countProviderSignIn: (provider: string, outcome: ProviderOutcome) => void
   countPasskey: (outcome: PasskeyOutcome) => void
+  countEmailSignIn: (outcome: EmailSignInOutcome) => void
   /** Counts a sign-in by password or provider that is held until the user has shown a second factor. */
   countAskedFactor: (factor: AskedFactor) => void
   /** Counts an error that svc as an OAuth server has told a client, or has shown in its place. */

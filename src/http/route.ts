@@ -220,7 +220,15 @@ export type Route = {
   /** Pages of any origin may read its responses. */
   anyOrigin?: boolean
   /** The route does not exist if this setting is off. */
-  needs?: 'usernames' | 'names' | 'passwords' | 'passkeys' | 'clients' | 'registration'
+  needs?:
+    | 'usernames'
+    | 'names'
+    | 'passwords'
+    | 'email_sign_in'
+    | 'passwords_or_mail'
+    | 'passkeys'
+    | 'clients'
+    | 'registration'
 } & (KeylessRow | KeyRow)
 
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>

@@ -50,6 +50,8 @@ export interface ServerDeps {
   signup: 'on' | 'providers' | 'off'
   /** This tells whether a password is asked for anywhere; otherwise users sign in with a provider. */
   passwords: boolean
+  /** This tells whether users sign in with a code or a link that svc mails to them. */
+  emailSignIn: boolean
   /** This tells whether users choose a username and see it. */
   usernames: boolean
   /** This tells with what, beside the password, users log in: with the email, or with the email or the username. */
@@ -129,7 +131,7 @@ export interface Services extends ServerDeps {
 export type SessionServices = Pick<Services, 'cookieWriter' | 'knownBrowsers' | 'limits' | 'notify' | 'sessions'>
 
 /** Pages offer these ways to sign in. */
-export type OfferedWays = Pick<Services, 'passkeys' | 'passwords' | 'providers'>
+export type OfferedWays = Pick<Services, 'emailSignIn' | 'passkeys' | 'passwords' | 'providers'>
 
 /** These are the services except those that are loaded later. */
 export type RouteDeps = Omit<Services, 'directory'>

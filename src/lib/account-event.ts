@@ -3,6 +3,8 @@ import type { Log } from './log.ts'
 /** The names of account events are public: logs contain them (docs/logs-and-metrics.md#account-events). */
 export const ACCOUNT_EVENTS = [
   'login',
+  'login_email_request',
+  'login_link_create',
   'second_factor_request',
   'trusted_browsers_forget',
   'signup',
@@ -63,7 +65,7 @@ export type AccountEventName = (typeof ACCOUNT_EVENTS)[number]
 export interface AccountFacts {
   userId?: string | undefined
   sessionId?: string | undefined
-  /** This is `password`, `passkey`, or the provider's name in the settings. */
+  /** This is `password`, `passkey`, `email_code`, `email_link`, or the provider's name in the settings. */
   method?: string | undefined
   /** This is a keyed hash of the entered email, if no user is known. */
   account?: string | undefined

@@ -138,6 +138,8 @@ export const LIMITS = {
   // user needs.
   mailToAddress: { key: 'purpose and account', tries: 5, windowMs: HOUR_MS, refusal: 'no message' },
   mailFromNetwork: { key: 'purpose and network', tries: 30, windowMs: HOUR_MS, refusal: 'no message' },
+  /** A request for a code that signs in makes a message and a code, whose tries are counted with it. */
+  signInMailFromNetwork: { key: 'network', tries: 20, windowMs: HOUR_MS, refusal: 'no message' },
   mailByUser: { key: 'purpose and user', tries: 10, windowMs: HOUR_MS, refusal: 'no message' },
   /** Nobody has proved yet to read this address. */
   mailToUnverified: { key: 'purpose and account', tries: 5, windowMs: DAY_MS, refusal: 'no message' },

@@ -1,67 +1,26 @@
 import { orEmailTaken } from '../accounts/fields.ts'
-import type { Caller } from '../lib/caller.ts'
-import type { Email } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Proof } from '../sign-in/amr.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-import { findUserById, lockUser, lockUserToChange, requireUserById, type UserRecord } from '../accounts/user-store.ts'
-import type { LinksDeps } from './links-deps.ts'
-import { DeadLinkError, emailOfLink, type EntryPurpose, isAccountOf, type Link, provesEmail } from './link.ts'
-import { type AskedFactor, type ProvedFactor, useFactor } from '../sign-in/asked-factor.ts'
-
-/** A user chooses an account at a provider, or a new passkey, in place of a password. */
-export interface Connectable {
-  /** A new passkey proves nothing yet: the link stands for a password. */
-  proof: Extract<Proof, 'link' | 'provider' | 'provider_with_factor'>
-  /** It is the provider's name in the settings, or `passkey`, for the record. */
-  method: string
-  provider?: string | undefined
-  /** It is undefined if the provider has verified none. */
-  verifiedEmail: Email | undefined
-  /** An invited account without a name gets this one, where it is accepted. */
-  fullName?: string | undefined
-  /** Connects it to a user whose row the transaction has locked; it throws `conflict` if another user has it. */
-  connect(transaction: Transaction, userId: string): Promise<void>
-}
-
-interface EntryChange {
-  link: Link
-  user: UserRecord
-  isOwnSession: boolean
-  factor: ProvedFactor | undefined
-  /** The record names the way in which the user signs in from now on. */
-  method: string
-  /** It is undefined if the account has no password afterwards, since nobody has proved to know it. */
-  passwordHash?: string | undefined
-  username?: string | undefined
-  name?: string | null | undefined
-  caller: Caller
-}
-
-/** These are the rules of the links of one purpose. */
-interface EntryRow {
-  requireAccount(link: Link): Promise<UserRecord>
-  findAsked(link: Link, user: UserRecord, isOwnSession: boolean): AskedFactor | undefined
-  /** Refuses a choice that cannot stand in place of a password. */
-  requireConnectable?(link: Link, user: UserRecord, chosen: Connectable): void
-  /** Uses the link up, and changes the account. */
-  change(transaction: Transaction, change: EntryChange): Promise<void>
-  /** Tells whether a session may start, once the change is made. */
-  isStillValid(link: Link, queries: Queries): Promise<boolean>
-}
-
-export type EntryTableDeps = Pick<
-  LinksDeps,
-  'change' | 'db' | 'enterInvited' | 'findAsked' | 'issued' | 'reclaim' | 'unlockLogins'
->
+import {
+  findUserById,
+  hasSignedUpIn,
+  lockUser,
+  lockUserToChange,
+  requireUserById,
+  type UserRecord,
+} from '../accounts/user-store.ts'
+import type { Entered, EntryChange, EntryRow, EntryTableDeps } from './entry-row.ts'
+import { DeadLinkError, emailOfLink, type EnteringPurpose, isAccountOf, type Link, provesEmail } from './link.ts'
+import { type AskedFactor, useFactor } from '../sign-in/asked-factor.ts'
 
 /**
  * THE table of the links by which a user enters an account says what each changes and ends, and what it asks for first.
  */
-export const createEntryTable = (deps: EntryTableDeps): Record<EntryPurpose, EntryRow> => ({
+export const createEntryTable = (deps: EntryTableDeps): Record<EnteringPurpose, EntryRow> => ({
   reset: resetRow(deps),
   undo: undoRow(deps),
   invite: inviteRow(deps),
+  sign_in: signInRow(deps),
 })
 
 /** Sets a new password. The first proof of an unverified address gives the account to the owner of the address. */
@@ -149,6 +108,61 @@ const inviteRow = ({ db, issued, enterInvited }: EntryTableDeps): EntryRow => ({
   // The change checks the account in the same transaction, and says what is wrong.
   isStillValid: async () => true,
 })
+
+/**
+ * Signs in to the account as it is; a second factor is asked for afterwards. The first proof of its address enters an
+ * invited account, and gives any other to the owner of the address, unless the browser has signed up for it, or has a
+ * session of it.
+ */
+const signInRow = (deps: EntryTableDeps): EntryRow => {
+  const { db, issued, enterInvited, markVerified, reclaim, needsPasskey } = deps
+
+  const reclaims = async ({ link, browser, isOwnSession }: Entered, user: UserRecord, queries: Queries = db) => {
+    const { id, emailVerifiedAtMs, invitedAtMs } = user
+    if (!canReclaim(link, isOwnSession) || emailVerifiedAtMs !== undefined || invitedAtMs !== undefined) return false
+    return !(await hasSignedUpIn(queries, id, browser.link))
+  }
+
+  const proveEmail = async (transaction: Transaction, entry: EntryChange, user: UserRecord): Promise<boolean> => {
+    const { name, caller } = entry
+    const { id: userId, emailLower } = user
+    const proved = { userId, emailLower, caller }
+    if (user.invitedAtMs !== undefined) return enterInvited(transaction, { ...proved, name })
+    if (await reclaims(entry, user, transaction))
+      return reclaim(transaction, proved, { by: 'reclaim_by_sign_in', method: 'link' })
+    await markVerified(transaction, userId, caller)
+    await issued.replace(transaction, { purpose: 'verify', userId, emailLower })
+    return true
+  }
+
+  return {
+    async requireAccount(link) {
+      const user = await findUserById(db, link.userId ?? '')
+      if (!isAccountOf(user, link)) throw new DeadLinkError('sign_in', 'ended')
+      return user
+    },
+
+    findAsked: () => undefined,
+    reclaims,
+
+    async change(transaction, entry) {
+      const { link, user, browser } = entry
+      const now = await lockUserToChange(transaction, user.id)
+      if (await needsPasskey(user.id, browser.device, transaction)) throw passkeyNeeded()
+      await issued.use(transaction, link)
+      const isFirstProof = provesEmail(link) && now !== undefined && now.emailVerifiedAtMs === undefined
+      if (isFirstProof && !(await proveEmail(transaction, entry, now))) throw new DeadLinkError('sign_in', 'ended')
+    },
+
+    isStillValid: async (link, queries) => isAccountOf(await lockUser(queries, link.userId ?? ''), link),
+  }
+}
+
+/** The code, or the link, stays good. */
+export const passkeyNeeded = (): AppError =>
+  new AppError('forbidden', 'This account has a passkey: log in with it, or in a browser that the account knows.', {
+    reason: 'passkey_needed',
+  })
 
 /** Tells whether the proof of an unverified address reclaims the account. */
 const canReclaim = (link: Link, isOwnSession: boolean): boolean => provesEmail(link) && !isOwnSession

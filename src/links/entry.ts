@@ -1,12 +1,13 @@
 import type { Caller } from '../lib/caller.ts'
-import { checkAllInTurn } from '../lib/errors.ts'
+import { checkAll, checkAllInTurn } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { amrOf, authenticatedBy } from '../sign-in/amr.ts'
 import type { Transaction } from '../storage/database.ts'
 import { findUserById, type UserRecord } from '../accounts/user-store.ts'
 import { requireUsername } from '../accounts/fields.ts'
-import { type Connectable, createEntryTable, type EntryTableDeps } from './entry-table.ts'
-import type { EntryPurpose, Link } from './link.ts'
+import type { Connectable, Entered, EnteringBrowser, EntryTableDeps } from './entry-row.ts'
+import { createEntryTable } from './entry-table.ts'
+import type { EnteringPurpose, Link } from './link.ts'
 import type { LinksDeps } from './links-deps.ts'
 import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 
@@ -24,6 +25,8 @@ export interface LinkEntry {
   isOwnSession: boolean
   /** It is the second factor that was proved, if the account has one. */
   factor: ProvedFactor | undefined
+  /** It is left out where any browser will do. */
+  browser?: EnteringBrowser
   caller: Caller
 }
 
@@ -34,7 +37,10 @@ export interface CheckedEntry {
   apply: (transaction: Transaction) => Promise<void>
 }
 
-/** Lets users into an account by a link to a new password, a link that puts an address back, or an invitation. */
+/**
+ * Lets users into an account by a link to a new password, a link that puts an address back, an invitation, or a link
+ * that signs in.
+ */
 export interface Entries {
   /**
    * Finds the account of a live link; it throws a `DeadLinkError` when that is no longer the one that the link was made
@@ -45,6 +51,8 @@ export interface Entries {
    * Finds the second factor that must be proved before anything changes; it resolves to undefined if none is asked for.
    */
   findAsked(entered: Pick<LinkEntry, 'link' | 'isOwnSession'>): Promise<AskedFactor | undefined>
+  /** Tells whether the entry by a link that signs in gives an account that nobody has proved to the owner of its address. */
+  reclaims(entered: Entered): Promise<boolean>
   /**
    * Tells whether a link that puts an address back waits: the account is disabled. An operator may have disabled it
    * because of a thief, who can have a link like this one, and only the operator can tell the two apart.
@@ -62,12 +70,18 @@ type EntriesDeps = EntryTableDeps & Pick<LinksDeps, 'clock' | 'names' | 'passwor
 export const createEntries = (deps: EntriesDeps): Entries => {
   const { db, clock, passwords, requireGoodPassword, names } = deps
   const table = createEntryTable(deps)
-  const rowOf = ({ purpose }: Link) => table[purpose as EntryPurpose]
+  const rowOf = ({ purpose }: Link) => table[purpose as EnteringPurpose]
 
   const checkChosen = async ({ link, chosen, caller }: LinkEntry, user: UserRecord) => {
     if (!('password' in chosen)) {
       rowOf(link).requireConnectable?.(link, user, chosen)
-      return { method: chosen.method, name: user.name ?? names.accept(chosen.fullName) }
+      if (!chosen.typed) return { method: chosen.method, name: user.name ?? names.accept(chosen.fullName) }
+      const { username, name } = chosen.typed
+      const checked = checkAll({
+        username: () => (username ? requireUsername(username) : undefined),
+        name: () => names.require(name, user.name),
+      })
+      return { method: chosen.method, ...checked }
     }
     const { email = user.email } = link.details
     const checked = await checkAllInTurn({
@@ -87,6 +101,11 @@ export const createEntries = (deps: EntriesDeps): Entries => {
       return row.findAsked(link, await row.requireAccount(link), isOwnSession)
     },
 
+    async reclaims(entered) {
+      const row = rowOf(entered.link)
+      return (await row.reclaims?.(entered, await row.requireAccount(entered.link))) ?? false
+    },
+
     waits: async ({ userId = '' }) => (await findUserById(db, userId))?.disabled === true,
 
     async check(entry) {
@@ -104,10 +123,12 @@ export const createEntries = (deps: EntriesDeps): Entries => {
           isStillValid: (queries) => row.isStillValid(link, queries),
         },
         async apply(transaction) {
-          await row.change(transaction, { ...entry, ...checked, user })
+          await row.change(transaction, { browser: NO_BROWSER, ...entry, ...checked, user })
           await instead?.connect(transaction, user.id)
         },
       }
     },
   }
 }
+
+const NO_BROWSER = { device: undefined, link: undefined }

@@ -18,6 +18,9 @@ import {
 /** One account has at most this many live links for a purpose; the oldest gives way. */
 const MAX_LIVE = 5
 
+/** Links that undo a change have no such limit, and those that sign in are counted as their messages are written. */
+const COUNTED_ELSEWHERE: ReadonlySet<LinkPurpose> = new Set(['undo', 'sign_in'])
+
 /** A link that is over is remembered for this long, so that a page can say what became of it. */
 const REMEMBERED_MS = 7 * 24 * 3_600_000
 
@@ -76,7 +79,7 @@ export const createIssuedLinks = ({ db, clock, baseUrl }: IssuedLinksDeps): Issu
     const times = { createdAtMs: Math.max(createdAtMs, nowMs), expiresAtMs: nowMs + lifetimeMs }
     const link: Link = { ...rest, ...times, details, id: randomUUIDv7() }
     const token = randomToken(32)
-    if (link.purpose !== 'undo') {
+    if (!COUNTED_ELSEWHERE.has(link.purpose)) {
       const live = await findLiveLinks(transaction, link, nowMs)
       for (const { id } of live.slice(MAX_LIVE - 1)) await endLink(transaction, id, 'replaced', nowMs)
     }

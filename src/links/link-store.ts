@@ -36,6 +36,12 @@ export const findLink = async (
   return row && { link: toLink(row), endedBy: row.ended_by ?? undefined }
 }
 
+/** Finds a link in any state by its id. */
+export const findLinkById = async (db: Queries, id: string): Promise<Link | undefined> => {
+  const row = await db.get<LinkRow>(`SELECT ${COLUMNS} FROM links WHERE id = ?`, id)
+  return row && toLink(row)
+}
+
 /** Finds why a link is over that is no longer live; it resolves to undefined when its time is over. */
 export const findLinkEnd = async (db: Queries, id: string): Promise<LinkEnd | undefined> =>
   (await db.get<Pick<LinkRow, 'ended_by'>>('SELECT ended_by FROM links WHERE id = ?', id))?.ended_by ?? undefined
@@ -56,6 +62,26 @@ export const findLiveLinks = async (
   )
   return rows.map(toLink)
 }
+
+/** Finds live links to one address, the newest first, whether or not it has an account. */
+export const findLiveLinksTo = async (
+  db: Queries,
+  { purpose, emailLower }: Pick<Link, 'purpose' | 'emailLower'>,
+  nowMs: number,
+): Promise<Link[]> => {
+  const rows = await db.all<LinkRow>(
+    `SELECT ${COLUMNS} FROM links
+     WHERE email_lower = ? AND purpose = ? AND ended_at IS NULL AND expires_at > ? ORDER BY id DESC`,
+    emailLower,
+    purpose,
+    nowMs,
+  )
+  return rows.map(toLink)
+}
+
+/** Gives a live link that was made before its address was looked up to the account. */
+export const bindLink = (db: Queries, id: string, userId: string): Promise<number> =>
+  db.run('UPDATE links SET user_id = ? WHERE id = ? AND ended_at IS NULL', userId, id)
 
 /** It resolves to 0 when the link is no longer live: another request has used it, or it has ended or expired. */
 export const endLink = (db: Queries, id: string, endedBy: LinkEnd, nowMs: number): Promise<number> =>

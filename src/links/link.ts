@@ -3,7 +3,10 @@ import type { UserRecord } from '../accounts/user-store.ts'
 import { type Email, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 
-/** A link is good for one purpose, and refused everywhere else. */
+/**
+ * A link is good for one purpose, and refused everywhere else. `confirm` is that of a code alone, by which the user of a
+ * session signs in again.
+ */
 export type LinkPurpose =
   | 'reset'
   | 'verify'
@@ -12,6 +15,8 @@ export type LinkPurpose =
   | 'undo'
   | 'invite'
   | 'first_factor'
+  | 'sign_in'
+  | 'confirm'
   | NotMePurpose
 
 /** Links that say "This wasn't me" have a purpose for each kind of notice; `not_me` is about a provider. */
@@ -28,8 +33,14 @@ export type NotMePurpose = (typeof NOT_ME_PURPOSES)[number]
 const ENTRY_PURPOSES = ['reset', 'undo', 'invite'] as const satisfies LinkPurpose[]
 export type EntryPurpose = (typeof ENTRY_PURPOSES)[number]
 
+/** The links of these purposes lead into an account. By the last one a user signs in, and chooses nothing. */
+export type EnteringPurpose = EntryPurpose | 'sign_in'
+
 export const isEntryPurpose = (text: string | undefined): text is EntryPurpose =>
   ENTRY_PURPOSES.some((purpose) => purpose === text)
+
+/** A code that signs in is good for this long, and so is its link. */
+export const SIGN_IN_MS = 600_000
 
 /** The log of a user who has entered by a link has this event. */
 export const ENTRY_EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const
@@ -68,6 +79,8 @@ const PAGES: Record<LinkPurpose, string> = {
   undo: '/auth/email/undo',
   invite: '/auth/invite',
   first_factor: '/auth/account/first-factor',
+  sign_in: '/auth/login/email/link',
+  confirm: '/auth/account/confirm',
   not_me: '/auth/account/not-me',
   not_my_browser: '/auth/account/not-me',
   not_my_passkey: '/auth/account/not-me',

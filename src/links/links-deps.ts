@@ -1,13 +1,14 @@
 import type { UserRecord } from '../accounts/user-store.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Notify } from '../accounts/account-notice.ts'
-import type { Names } from '../accounts/fields.ts'
+import type { EmailDomains, Names } from '../accounts/fields.ts'
 import type { Change } from '../accounts/change.ts'
 import type { Ownership } from '../accounts/ownership.ts'
 import type { RequireGoodPassword } from '../accounts/passwords/password-rules.ts'
 import type { Passwords } from '../accounts/passwords/passwords.ts'
 import type { ApplySecurityEvent } from '../accounts/security-events.ts'
 import type { RecordEvent } from '../audit/audit-event.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
@@ -37,6 +38,10 @@ export interface LinksDeps
   findAsked: FindAsked
   /** It tells whether the account has a second factor or a passkey that the settings allow. */
   hasFactors: (queries: Queries, userId: string) => Promise<boolean>
+  /** It tells whether the account has a passkey that the settings allow. */
+  hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
+  emailDomains: EmailDomains
+  rootSecret: RootSecret
   /** Lets logins of the account begin to count from zero. */
   unlockLogins: (
     transaction: Transaction,
@@ -51,4 +56,12 @@ export interface LinksDeps
    * one.
    */
   acceptsPasswords: boolean
+  signIn: {
+    /** It tells whether users sign in by mail (`SVC_EMAIL_SIGN_IN`). */
+    isOn: boolean
+    /** It tells in which browsers they do if they have a passkey (`SVC_EMAIL_SIGN_IN_WITH_PASSKEY`). */
+    withPasskey: 'known' | 'always'
+    /** It tells whether a message to an address without an account begins one. */
+    signupOpen: boolean
+  }
 }

@@ -7,14 +7,16 @@ import type { Entries } from './entry.ts'
 import type { FirstFactor } from './first-factor.ts'
 import type { Invite } from './invite.ts'
 import type { IssuedLinks } from './issued-links.ts'
-import type { EntryPurpose } from './link.ts'
+import { type EntryPurpose, SIGN_IN_MS } from './link.ts'
 import { createLoginLimit, type LoginLimit } from './login-limit.ts'
 import type { LinksDeps } from './links-deps.ts'
+import type { MailCodes } from './mail-codes.ts'
 import type { MailLimits } from './mail-limits.ts'
 import type { NotMe } from './not-me.ts'
 import { createPendingSignups, type PendingSignups } from './pending-signups.ts'
 import type { AskedFactor, ProvedFactor } from '../sign-in/asked-factor.ts'
 import type { ResetLinks } from './reset-links.ts'
+import type { SignInByMail } from './sign-in-by-mail.ts'
 import { createVerification, type Verification } from './verification.ts'
 
 /** Links in messages are ways back into an account, and proofs of an address. */
@@ -31,6 +33,9 @@ export interface Links {
   firstFactor: FirstFactor
   verification: Verification
   pendingSignups: PendingSignups
+  /** The codes that stand beside links. */
+  codes: MailCodes
+  signIn: SignInByMail
   /** Uses up a second factor that was proved, if the rest of the work comes later. */
   useFactor(asked: AskedFactor, proved: ProvedFactor): Promise<void>
   /** A browser that has asked for a link is remembered for this many milliseconds: longer than the link is good. */
@@ -48,6 +53,12 @@ export const createLinks = (deps: LinksDeps): Links => {
   const pendingSignups = createPendingSignups(deps)
   const loginLimit = createLoginLimit(deps)
   const reset = loadedOnDemand(async () => (await import('./reset-links.ts')).createResetLinks(deps))
+  const codes = loadedOnDemand(async () => (await import('./mail-codes.ts')).createMailCodes(deps))
+  const signIn = loadedOnDemand(
+    async () => (await import('./sign-in-by-mail.ts')).createSignInByMail({ ...deps, codes }),
+    { isOn: deps.signIn.isOn },
+  )
+  const { needsPasskey } = signIn
   const emailChanges = loadedOnDemand(async () => (await import('./email-changes.ts')).createEmailChanges(deps))
   /** The key is the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Links, 'prepare'>>> = {
@@ -55,11 +66,12 @@ export const createLinks = (deps: LinksDeps): Links => {
     signup: pendingSignups,
     new_email: emailChanges,
     login_limited: loginLimit,
+    sign_in: signIn,
   }
   return {
     issued,
     limits,
-    entry: loadedOnDemand(async () => (await import('./entry.ts')).createEntries(deps)),
+    entry: loadedOnDemand(async () => (await import('./entry.ts')).createEntries({ ...deps, needsPasskey })),
     takesConnectable: (purpose) => purpose === 'invite' || !acceptsPasswords,
     reset,
     emailChanges,
@@ -68,13 +80,15 @@ export const createLinks = (deps: LinksDeps): Links => {
     invitations: loadedOnDemand(async () => (await import('./invite.ts')).createInvite(deps)),
     loginLimit,
     pendingSignups,
+    codes,
+    signIn,
     verification: createVerification(deps),
     useFactor: ({ userId }, { apply }) =>
       deps.db.inTransaction(async (transaction) => {
         await lockUserToChange(transaction, userId)
         await apply(transaction)
       }),
-    askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs),
+    askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs, SIGN_IN_MS),
     prepare: async (transaction, request) => preparing[request.purpose]?.prepare(transaction, request),
   }
 }

@@ -13,6 +13,8 @@ interface Request {
   network?: string | undefined
   /** It is the account that asks, if the user is signed in. */
   userId?: string | undefined
+  /** An account knows the browser that asks by this hash: strangers use up nothing of its count. */
+  knownBrowser?: string | undefined
 }
 
 /** These limits on messages are counted in the database, the same for all processes. Beyond them nothing is sent. */
@@ -48,11 +50,14 @@ export const createMailLimits = ({ clock, enabled, accountOf }: MailLimitsDeps):
     !enabled || countMessage(transaction, limit, key, clock.now())
 
   return {
-    async mayAsk(transaction, { purpose, emailLower, network, userId }) {
+    async mayAsk(transaction, { purpose, emailLower, network, userId, knownBrowser }) {
       const counted: boolean[] = []
+      const browser = knownBrowser === undefined ? [] : [knownBrowser]
       if (emailLower !== undefined)
-        counted.push(await count(transaction, 'mailToAddress', purpose, accountOf(emailLower)))
-      if (network !== undefined) counted.push(await count(transaction, 'mailFromNetwork', purpose, network))
+        counted.push(await count(transaction, 'mailToAddress', purpose, accountOf(emailLower), ...browser))
+      if (network !== undefined && purpose === 'sign_in')
+        counted.push(await count(transaction, 'signInMailFromNetwork', network))
+      else if (network !== undefined) counted.push(await count(transaction, 'mailFromNetwork', purpose, network))
       if (userId !== undefined) counted.push(await count(transaction, 'mailByUser', purpose, userId))
       return !counted.includes(false)
     },

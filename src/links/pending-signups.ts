@@ -158,7 +158,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
         await issued.replace(transaction, link)
         await deletePendingSignups(transaction, link.emailLower)
       }
-      return users.createVerified(signup, first, caller)
+      return users.createVerified({ ...signup, method: 'password' }, first, caller)
     },
 
     deleteExpired: (nowMs) => inBatches((limit) => deleteDeadPendingSignups(db, nowMs, limit)),

@@ -2,7 +2,13 @@ import type { Caller } from '../lib/caller.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { amrOf } from '../sign-in/amr.ts'
 import type { Queries, Transaction } from '../storage/database.ts'
-import { findUserById, lockUser, lockUserToChange, type UserRecord } from '../accounts/user-store.ts'
+import {
+  findUserById,
+  lockUser,
+  lockUserToChange,
+  updateSignupBrowser,
+  type UserRecord,
+} from '../accounts/user-store.ts'
 import type { CheckedEntry } from './entry.ts'
 import { DeadLinkError, isAccountOf, type Link } from './link.ts'
 import type { IssuedLinks } from './issued-links.ts'
@@ -43,8 +49,8 @@ const createVerificationMessage =
 export interface Verification {
   mode: LinksDeps['mode']
   /**
-   * Writes a message with a link after a signup, in its transaction. Nothing is written past the limits, and if no
-   * messages are sent.
+   * Notes the browser of a signup, and writes a message with a link, in the transaction of the signup. No message is
+   * written past the limits, and if none are sent.
    */
   send(transaction: Transaction, userId: string, browser: AskingBrowser): Promise<void>
   /**
@@ -97,6 +103,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
     grantFor,
 
     async send(transaction, userId, browser) {
+      await updateSignupBrowser(transaction, userId, browser.hash)
       const user = await findUserById(transaction, userId)
       if (user) await writeMessage(transaction, user, browser, false)
     },

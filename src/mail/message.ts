@@ -18,6 +18,11 @@ interface About {
   device?: KnownDevice
 }
 
+/** A message that signs in says from where it was asked for, so that its reader can tell a request of a stranger. */
+interface SignInPlace {
+  network?: string | undefined
+}
+
 /** These are further values of a message about the owner's own account: who acted, and from which device. */
 export interface NoticeContext extends About {
   /** An `operator` acts by the command line or the API. */
@@ -39,6 +44,14 @@ type LinkMessage =
   | (About & TimedLink & { kind: 'invite' })
   /** It comes before the first second factor or passkey is set up in a new browser. */
   | (About & TimedLink & { kind: 'first_factor' })
+  /** It signs in. `reclaims`: nobody has proved the address yet, and elsewhere than at the signup it is taken over. */
+  | (About & SignInPlace & TimedLink & { kind: 'sign_in'; code: string; reclaims?: boolean })
+  /** It replaces `sign_in` for an address without an account, and makes one. */
+  | (About & SignInPlace & TimedLink & { kind: 'sign_in_new'; code: string })
+  /** It replaces `sign_in` for an account with a passkey. The link works in browsers that the account knows. */
+  | (About & SignInPlace & TimedLink & { kind: 'sign_in_by_passkey' })
+  /** By it the user of a session signs in again. */
+  | (About & SignInPlace & { kind: 'confirm_code'; code: string; lifetimeMs: number })
   /** It replaces `verify` for an address that has an account. `url` is the login page. */
   | (About & { kind: 'account_exists'; url: string })
   /** It replaces `new_email` for an address that has an account. */
@@ -84,6 +97,8 @@ export type Notice =
   /** There were too many failed logins to the account. */
   | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; notMe?: TimedLink | undefined }
+  /** An operator has made a link by which anyone signs in. */
+  | { kind: 'sign_in_link_created' }
   /** A client of the OAuth server may use the account. `host` is missing for a program of the user's own. */
   | { kind: 'application_connected'; application?: string; host?: string; notMe?: TimedLink | undefined }
 
@@ -111,7 +126,7 @@ export interface OutgoingMessage {
  * time whether or not the address has an account.
  */
 export interface MailRequest {
-  purpose: 'reset' | 'signup' | 'new_email' | 'login_limited'
+  purpose: 'reset' | 'signup' | 'new_email' | 'login_limited' | 'sign_in'
   /** This is the text that was entered. */
   to: string
   /** `prepare` needs these values; they are sealed in the database. */

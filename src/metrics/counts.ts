@@ -4,6 +4,7 @@ import type { ClientKind, OnTokens } from '../clients/clients.ts'
 import {
   ASKED_FACTORS,
   CLIENT_ERRORS,
+  EMAIL_SIGN_IN_OUTCOMES,
   LOGIN_OUTCOMES,
   PASSKEY_OUTCOMES,
   PROVIDER_OUTCOMES,
@@ -61,6 +62,11 @@ const COUNTERS = {
     name: 'svc_passkey_sign_ins_total',
     help: 'Sign-ins and confirmations with a passkey, by outcome. `refused`: unknown, of another site, or too late.',
     known: PASSKEY_OUTCOMES,
+  },
+  countEmailSignIn: {
+    name: 'svc_email_sign_ins_total',
+    help: 'Sign-ins by mail: what was asked for, and what became of codes and links. `passkey_needed`: the account has a passkey, and did not know the browser.',
+    known: EMAIL_SIGN_IN_OUTCOMES,
   },
   countAskedFactor: {
     name: 'svc_second_factors_asked_total',

@@ -12,7 +12,7 @@ type DisconnectionDeps = Pick<
   ProvidersDeps,
   'applySecurityEvent' | 'clock' | 'db' | 'labelOf' | 'notify' | 'providerNames' | 'recordEvent'
 > &
-  Pick<ProvidersDeps, 'hasPasskey' | 'hasPassword' | 'requireRecentAuthentication'>
+  Pick<ProvidersDeps, 'hasPasskey' | 'hasPassword' | 'requireRecentAuthentication' | 'signsInByMail'>
 
 export interface Disconnection {
   disconnected: Identity[]
@@ -51,6 +51,7 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
 
   /** Tells whether the user needs no provider to sign in. */
   const hasOtherWay = async (queries: Queries, userId: string): Promise<boolean> => {
+    if (deps.signsInByMail) return true
     const user = await findUserById(queries, userId)
     return (user !== undefined && deps.hasPassword(user)) || deps.hasPasskey(queries, userId)
   }
@@ -61,7 +62,8 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
 
     async listIdentities(userId: string, canUsePassword: boolean): Promise<LinkedIdentity[]> {
       const identities = await findIdentitiesOfUser(db, userId)
-      const needsNone = canUsePassword || (identities.length > 0 && (await deps.hasPasskey(db, userId)))
+      const needsNone =
+        canUsePassword || deps.signsInByMail || (identities.length > 0 && (await deps.hasPasskey(db, userId)))
       return identities.map((identity) => ({
         ...identity,
         removable: isRemovable(identity.id, identities, needsNone),

@@ -28,6 +28,8 @@ export interface OAuthDeps
   signupOpen: boolean
   emailDomains: EmailDomains
   hasPassword: HasPassword
+  /** It tells whether every user can sign in by mail. */
+  signsInByMail: boolean
   /** It tells whether the user can sign in with a passkey. */
   hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
   /** They are in the order of their buttons. */

@@ -21,6 +21,8 @@ export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthen
   notify: Notify
   recordEvent: RecordEvent
   hasPassword: HasPassword
+  /** It tells whether every user can sign in by mail. */
+  signsInByMail: boolean
   /** It tells whether the user can sign in with a provider that is configured. */
   hasProvider: (queries: Queries, userId: string) => Promise<boolean>
   /** Deletes recovery codes if nothing is left that they could stand for. */
@@ -35,6 +37,7 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
   const { db, clock, applySecurityEvent, notify, recordEvent, requireRecentAuthentication } = deps
 
   const hasOtherWay = async (queries: Queries, userId: string): Promise<boolean> => {
+    if (deps.signsInByMail) return true
     const user = await findUserById(queries, userId)
     return (user !== undefined && deps.hasPassword(user)) || deps.hasProvider(queries, userId)
   }

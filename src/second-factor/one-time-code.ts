@@ -1,6 +1,5 @@
 import { HOTP, Secret, URI, TOTP } from 'otpauth'
 import { equalInConstantTime } from '../lib/secrets.ts'
-import { AppError } from '../lib/errors.ts'
 
 // Every authenticator app supports this form of RFC 6238: SHA-1, six digits, thirty seconds.
 const ALGORITHM = 'SHA1'
@@ -44,11 +43,4 @@ export const toAppSecret = (bytes: Uint8Array, { issuer, account }: { issuer: st
   const names = { issuer: issuer.replaceAll(':', ' '), label: account }
   const totp = new TOTP({ ...names, secret, algorithm: ALGORITHM, digits: DIGITS, period: STEP_MS / 1000 })
   return { text: secret.base32, uri: URI.stringify(totp) }
-}
-
-/** Removes the spaces and hyphens that people type into a code. It throws `unprocessable` when nothing is left. */
-export const readTypedCode = (entered: string): string => {
-  const code = entered.normalize('NFKC').replaceAll(/[\s-]/g, '')
-  if (code !== '') return code
-  throw new AppError('unprocessable', 'Enter the code.', { field: 'code', reason: 'code_missing' })
 }

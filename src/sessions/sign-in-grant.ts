@@ -3,10 +3,14 @@ import type { Queries, Transaction } from '../storage/database.ts'
 
 /**
  * It is one value of `amr` (RFC 8176). `pwd` is a password, or a link that replaces one; `fed` is an external provider;
- * `otp` is a one-time code; `hwk` is a passkey that is bound to its device, `swk` one that is synced; `mfa` is more
+ * `otp` is a one-time code: of an app beside another proof, or alone, of a message; `hwk` is a passkey that is bound to its device, `swk` one that is synced; `mfa` is more
  * than one factor.
  */
 export type AuthenticationMethod = 'pwd' | 'fed' | 'otp' | 'hwk' | 'swk' | 'mfa'
+
+/** Tells whether a user has proved that they read their mail, and nothing else: a code of an app comes with `mfa`. */
+export const isByMailAlone = (amr: readonly AuthenticationMethod[]): boolean =>
+  amr.includes('otp') && !amr.includes('mfa')
 
 /**
  * A grant permits the start of a session for a user. It is given once a user has authenticated: by a password, by a

@@ -1,12 +1,14 @@
 import type { AuthenticationMethod, SignInGrant } from '../sessions/sign-in-grant.ts'
 
 /**
- * A user shows one of these to get in. A link in a message stands for a password. A provider with a factor has asked
- * for one itself, as its ID token says. A passkey is bound to its device, or synced.
+ * A user shows one of these to get in. A link in a message stands for a password; `mail` is a code or a link that signs
+ * in by itself. A provider with a factor has asked for one itself, as its ID token says. A passkey is bound to its
+ * device, or synced.
  */
 export type Proof =
   | 'password'
   | 'link'
+  | 'mail'
   | 'provider'
   | 'provider_with_factor'
   | 'bound_passkey'
@@ -34,6 +36,7 @@ export interface SecondProof {
 const AMR: Readonly<Record<Proof, readonly AuthenticationMethod[]>> = {
   password: ['pwd'],
   link: ['pwd'],
+  mail: ['otp'],
   provider: ['fed'],
   provider_with_factor: ['fed', 'mfa'],
   bound_passkey: ['hwk', 'mfa'],

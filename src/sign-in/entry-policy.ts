@@ -1,9 +1,18 @@
 /**
  * A user comes in by one of these ways. `trusted_provider`: the settings of the provider, or its claims about this
- * sign-in, spare the code. `verification`: a link verifies the address, in the browser that asked for it. `recovery`: a
- * link sets a new password, and its page has asked for the second factor already.
+ * sign-in, spare the code. `mail_code`, `mail_link`: a message has brought a code or a link that signs in.
+ * `operator_link`: an operator has handed such a link over. `verification`: a link verifies the address, in the browser
+ * that asked for it. `recovery`: a link sets a new password, and its page has asked for the second factor already.
  */
-export type WayIn = 'password' | 'provider' | 'trusted_provider' | 'verification' | 'recovery'
+export type WayIn =
+  | 'password'
+  | 'provider'
+  | 'trusted_provider'
+  | 'mail_code'
+  | 'mail_link'
+  | 'operator_link'
+  | 'verification'
+  | 'recovery'
 
 /** These facts decide about the rest of a sign-in, once the user has proved the first part. */
 export interface EntryFacts {
@@ -22,7 +31,7 @@ export type EntryOutcome = 'start' | 'ask' | 'enrol'
 
 /**
  * The table says what else a sign-in needs before its session starts. The first row that fits decides. A trusted
- * browser spares the code after a password or a provider, and nothing else. A passkey is no second factor for a
+ * browser spares the code after a password, a provider or a sign-in by mail, and nothing else. A passkey is no second factor for a
  * password: if an account has nothing else, it is asked for only when one is required.
  */
 const POLICY: readonly (readonly [when: Partial<EntryFacts>, outcome: EntryOutcome])[] = [
@@ -35,6 +44,8 @@ const POLICY: readonly (readonly [when: Partial<EntryFacts>, outcome: EntryOutco
   [{ way: 'recovery' }, 'start'],
   [{ way: 'password', purpose: 'sign_in', browser: 'trusted' }, 'start'],
   [{ way: 'provider', purpose: 'sign_in', browser: 'trusted' }, 'start'],
+  [{ way: 'mail_code', purpose: 'sign_in', browser: 'trusted' }, 'start'],
+  [{ way: 'mail_link', purpose: 'sign_in', browser: 'trusted' }, 'start'],
   [{ factors: 'codes' }, 'ask'],
   [{ mode: 'required', factors: 'passkeys' }, 'ask'],
 ]

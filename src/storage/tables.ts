@@ -25,6 +25,7 @@ export const TABLE_COLUMNS = {
     position: 'integer?',
     updated_at: 'integer',
     user_handle: 'text?',
+    signup_browser: 'text?',
     sign_in_generation: 'integer',
   },
   identities: {
@@ -188,6 +189,7 @@ export const TABLE_COLUMNS = {
     ended_at: 'integer?',
     ended_by: 'text?',
   },
+  mail_codes: { link_id: 'text', browser: 'text', code_hash: 'text?', tries: 'integer' },
   reserved_emails: { email_lower: 'text', user_id: 'text', until: 'integer' },
   pending_signups: {
     id: 'text',

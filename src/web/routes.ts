@@ -48,6 +48,13 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
   const loginEnrol = screen(deps, async (given) =>
     (await import('./sign-in-code/login-enrol.ts')).createLoginEnrol(given),
   )
+  const askForCode = loadedFirst(async () =>
+    (await import('./email-sign-in/ask-for-code.ts')).createAskForCode(await entry()),
+  )
+  const typeCode = loadedFirst(async () => (await import('./email-sign-in/type-code.ts')).createTypeCode(await entry()))
+  const signInLink = screen(deps, async (given) =>
+    (await import('./email-sign-in/sign-in-link.ts')).createSignInLink(given),
+  )
   const signup = loadedFirst(async () => (await import('./signup/signup.ts')).createSignup(await entry()))
   const logout = screen(deps, async (given) => (await import('./logout/logout.ts')).createLogout(given))
   const account = partsOf(screen(deps, async (given) => (await import('./account/account.ts')).createAccount(given)))
@@ -164,6 +171,13 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     // This is limited as on the account page: a right first code costs a hash for each recovery code.
     { method: 'POST', path: '/auth/login/enrol',             guard: 'none',          csrf: 'token', responseKind: 'html', module: loginEnrol, event: 'login', limits: ['passwordFormOfUser'] },
     { method: 'GET',  path: '/auth/login/redirect',          guard: 'none',                         responseKind: 'html', module: at({ show: createLoginRedirect(deps) }) },
+    { method: 'GET',  path: '/auth/login/email',             guard: 'none',                         responseKind: 'html', needs: 'email_sign_in', module: askForCode },
+    { method: 'POST', path: '/auth/login/email',             guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'email_sign_in', module: askForCode, event: 'login_email_request' },
+    { method: 'GET',  path: '/auth/login/email/code',        guard: 'none',                         responseKind: 'html', needs: 'email_sign_in', module: typeCode },
+    { method: 'POST', path: '/auth/login/email/code',        guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'email_sign_in', module: typeCode, event: 'login', outcome: 'login' },
+    // Operators make such links too, while users do not sign in by mail.
+    { method: 'GET',  path: '/auth/login/email/link',        guard: 'none',                         responseKind: 'html', holdsToken: true, module: signInLink },
+    { method: 'POST', path: '/auth/login/email/link',        guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: signInLink, event: 'login', outcome: 'login' },
     { method: 'GET',  path: '/auth/signup',                  guard: 'none',                         responseKind: 'html', module: signup },
     { method: 'POST', path: '/auth/signup',                  guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', module: signup, event: 'signup', limits: ['signupOfAddress'], outcome: 'signup' },
     { method: 'GET',  path: '/auth/logout',                  guard: 'none',                         responseKind: 'html', module: logout },
@@ -201,17 +215,17 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', module: forgotPassword },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', module: forgotPassword, event: 'password_reset_request' },
     { method: 'GET',  path: '/auth/password/reset',          guard: 'none',                         responseKind: 'html', holdsToken: true, module: resetPassword },
-    { method: 'POST', path: '/auth/password/reset',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', module: resetPassword, event: 'password_reset' },
+    { method: 'POST', path: '/auth/password/reset',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords_or_mail', module: resetPassword, event: 'password_reset' },
     { method: 'GET',  path: '/auth/account/not-me',          guard: 'none',                         responseKind: 'html', holdsToken: true, module: notMe },
     { method: 'POST', path: '/auth/account/not-me',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: notMe, event: 'not_me' },
     { method: 'GET',  path: '/auth/invite',                  guard: 'none',                         responseKind: 'html', holdsToken: true, module: invitation },
     // This is limited, since a taken username shows that an account has it, and since each try costs a hash.
-    { method: 'POST', path: '/auth/invite',                  guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', module: invitation, event: 'invitation_accept', limits: ['usernameOfUser', 'passwordFormOfUser'] },
+    { method: 'POST', path: '/auth/invite',                  guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords_or_mail', module: invitation, event: 'invitation_accept', limits: ['usernameOfUser', 'passwordFormOfUser'] },
     { method: 'GET',  path: '/auth/account/ways-in',         guard: 'session',                      responseKind: 'html', module: waysIn },
     { method: 'GET',  path: '/auth/email/verify',            guard: 'none',                         responseKind: 'html', holdsToken: true, module: verifyEmail },
     { method: 'POST', path: '/auth/email/verify',            guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, module: verifyEmail },
     { method: 'GET',  path: '/auth/email/undo',              guard: 'none',                         responseKind: 'html', holdsToken: true, module: undoEmail },
-    { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', module: undoEmail, event: 'email_undo' },
+    { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords_or_mail', module: undoEmail, event: 'email_undo' },
     // The proxy rewrites the same paths of the origin to these.
     { method: 'GET',  path: '/auth/.well-known/change-password',   guard: 'none',                   responseKind: 'html', needs: 'passwords', module: at(changePassword) },
     { method: 'GET',  path: '/auth/.well-known/passkey-endpoints', guard: 'none',                   responseKind: 'json', needs: 'passkeys', module: at(createPasskeyEndpoints(deps)) },

@@ -77,15 +77,21 @@ export const withoutSwitchedOff = (
     usernames,
     names,
     passwords,
+    emailSignIn,
     passkeys,
     hasClients,
     clientsRegister,
-  }: Pick<RouteDeps, 'usernames' | 'names' | 'passwords' | 'passkeys' | 'hasClients' | 'clientsRegister'>,
+  }: Pick<
+    RouteDeps,
+    'usernames' | 'names' | 'passwords' | 'emailSignIn' | 'passkeys' | 'hasClients' | 'clientsRegister'
+  >,
 ): Route[] => {
   const settings = {
     usernames,
     names: names !== 'off',
     passwords,
+    email_sign_in: emailSignIn,
+    passwords_or_mail: passwords || emailSignIn,
     passkeys: passkeys.isOn,
     clients: hasClients,
     registration: hasClients && clientsRegister,

@@ -283,6 +283,20 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       ],
     },
   ],
+  reclaim_by_sign_in: [
+    {
+      cause: { by: 'reclaim_by_sign_in', method: 'link' },
+      changes: { passwordHash: null, emailVerified: true },
+      follows: [
+        'forget',
+        'record identity.taken_over {"method":"link"}',
+        'event taken_over',
+        'record email.verified',
+        'mail account_taken_over',
+        'announce email_verified',
+      ],
+    },
+  ],
 }
 
 describe('a change of a user', () => {

@@ -86,6 +86,7 @@ describe('the schema', () => {
         'links_of_user',
         'logout_tokens_due',
         'logout_tokens_of_client',
+        'mail_codes_of_browser',
         'mail_messages_closed',
         'mail_messages_due',
         'mail_messages_of_user',

@@ -5,6 +5,12 @@ import { createClientLogoutPage } from '../../src/web/authorize/client-logout-pa
 import { createConsentPage } from '../../src/web/authorize/consent-page.ts'
 import { createProblemPage } from '../../src/web/authorize/problem-page.ts'
 import {
+  createAskForCodePage,
+  createPasskeyNeededPage,
+  createSignInLinkPage,
+  createTypeCodePage,
+} from '../../src/web/email-sign-in/pages.ts'
+import {
   createNewEmailConfirmedPage,
   createNewEmailPage,
   createNewEmailTakenPage,
@@ -48,6 +54,7 @@ import { createFrame, type FrameSettings } from '../../src/web/site/frame.ts'
 /** Creates all pages for one appearance. Each function takes a view and returns a whole document. */
 export const createPages = (settings: FrameSettings, frame = createFrame(settings)) => {
   const { layout } = frame
+  const mailLayout = { ...layout, emailSignIn: true }
   return {
     ...frame,
     login: createLoginPage(layout),
@@ -84,6 +91,20 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     newEmailTaken: createNewEmailTakenPage(layout),
     undoEmail: createUndoEmailPage(layout),
     undoWaits: createUndoWaitsPage(layout),
+    askForCode: createAskForCodePage(mailLayout),
+    typeCode: createTypeCodePage(mailLayout),
+    signInLink: createSignInLinkPage(mailLayout),
+    passkeyNeeded: createPasskeyNeededPage(mailLayout),
+    /** Pages that differ where users sign in by mail. */
+    byMail: {
+      login: createLoginPage(mailLayout),
+      signup: createSignupPage(mailLayout),
+      account: createAccountPage(mailLayout),
+      invitation: createInvitationPage(mailLayout),
+      resetPassword: createResetPasswordPage(mailLayout),
+      undoEmail: createUndoEmailPage(mailLayout),
+      reauthentication: createReauthenticationPage(mailLayout),
+    },
     secondFactor: createSecondFactorPage(layout),
     recoveryCodes: createRecoveryCodesPage(layout),
     consent: createConsentPage(layout),

@@ -94,7 +94,7 @@ export const EVERYTHING: AccountView = {
       },
     ],
     isRecentlyAuthenticated: true,
-    isOffered: false,
+    offer: undefined,
     accepted: { rpId: 'example.com', userId: 'dXNlcg', allAcceptedCredentialIds: ['cC0x', 'cC0y', 'cC0z'] },
   },
   secondFactor: { csrfToken: 'a-token', trustedBrowsers: 2, hasApp: true, recoveryCodes: 7 },

@@ -20,6 +20,7 @@ const PASSKEY_TIME: Record<Purpose, number> = {
 const TABLE: Record<Exclude<Proof, 'one_time_code' | 'recovery_code'>, [alone: string, code: string, recoveryCode: string]> = {
   password:             ['pwd',     'pwd otp mfa', 'pwd mfa'],
   link:                 ['pwd',     'pwd otp mfa', 'pwd mfa'],
+  mail:                 ['otp',     'otp mfa',     'otp mfa'],
   provider:             ['fed',     'fed otp mfa', 'fed mfa'],
   provider_with_factor: ['fed mfa', 'fed otp mfa', 'fed mfa'],
   bound_passkey:        ['hwk mfa', 'hwk otp mfa', 'hwk mfa'],

@@ -25,6 +25,21 @@ const TABLE: Record<EntryFacts['purpose'], Record<EntryFacts['way'], Cells>> = {
       optional: { none: 'start', passkeys: 'start',     codes: 'start' },
       required: { none: 'start', passkeys: 'start',     codes: 'start' },
     },
+    mail_code: {
+      off:      { none: 'start', passkeys: 'start',     codes: 'start' },
+      optional: { none: 'start', passkeys: 'start',     codes: 'start/ask' },
+      required: { none: 'enrol', passkeys: 'start/ask', codes: 'start/ask' },
+    },
+    mail_link: {
+      off:      { none: 'start', passkeys: 'start',     codes: 'start' },
+      optional: { none: 'start', passkeys: 'start',     codes: 'start/ask' },
+      required: { none: 'enrol', passkeys: 'start/ask', codes: 'start/ask' },
+    },
+    operator_link: {
+      off:      { none: 'start', passkeys: 'start',     codes: 'start' },
+      optional: { none: 'start', passkeys: 'start',     codes: 'ask' },
+      required: { none: 'enrol', passkeys: 'ask',       codes: 'ask' },
+    },
     verification: {
       off:      { none: 'start', passkeys: 'start',     codes: 'start' },
       optional: { none: 'start', passkeys: 'start',     codes: 'ask' },
@@ -51,6 +66,21 @@ const TABLE: Record<EntryFacts['purpose'], Record<EntryFacts['way'], Cells>> = {
       off:      { none: 'start', passkeys: 'start',     codes: 'start' },
       optional: { none: 'start', passkeys: 'start',     codes: 'start' },
       required: { none: 'start', passkeys: 'start',     codes: 'start' },
+    },
+    mail_code: {
+      off:      { none: 'start', passkeys: 'start',     codes: 'start' },
+      optional: { none: 'start', passkeys: 'start',     codes: 'ask' },
+      required: { none: 'start', passkeys: 'ask',       codes: 'ask' },
+    },
+    mail_link: {
+      off:      { none: 'start', passkeys: 'start',     codes: 'start' },
+      optional: { none: 'start', passkeys: 'start',     codes: 'ask' },
+      required: { none: 'start', passkeys: 'ask',       codes: 'ask' },
+    },
+    operator_link: {
+      off:      { none: 'start', passkeys: 'start',     codes: 'start' },
+      optional: { none: 'start', passkeys: 'start',     codes: 'ask' },
+      required: { none: 'start', passkeys: 'ask',       codes: 'ask' },
     },
     verification: {
       off:      { none: 'start', passkeys: 'start',     codes: 'start' },

@@ -10,9 +10,10 @@ import type { ProviderProblemView } from '../../src/web/sign-in/provider-problem
 import type { SignupView } from '../../src/web/signup/signup-page.ts'
 import { APPLICATIONS, EVERYTHING } from './account-everything.ts'
 import { clientStatesWith } from './client-views.ts'
+import { emailSignInStatesWith } from './email-sign-in-views.ts'
 import { secondFactorStatesWith } from './second-factor-views.ts'
 
-const PURPOSES = ['reset', 'reset', 'verify', 'signup', 'new_email', 'undo', 'invite', 'not_me'] as const
+const PURPOSES = ['reset', 'reset', 'verify', 'signup', 'new_email', 'undo', 'invite', 'not_me', 'sign_in'] as const
 const STATES = ['used', 'replaced', 'ended', 'expired', 'unknown'] as const
 
 const linkOf = (text: string) => ({ csrfToken: text, token: text, email: text, otherEmail: text })
@@ -89,7 +90,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const passkeys: PasskeysView = {
     list: [passkey, { ...passkey, id: `${text}2`, lastUsedAtMs: undefined, isSynced: false, removable: false }],
     isRecentlyAuthenticated: true,
-    isOffered: false,
+    offer: undefined,
     accepted: { rpId: text, userId: text, allAcceptedCredentialIds: [text] },
   }
   const withoutPassword: SignInView = { ...signIn, hasPassword: false, linked: [{ ...linked, removable: false }] }
@@ -316,7 +317,11 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         password: { errors: { new_password: { minLength: 8 } } },
       }),
     'account without passkeys': (pages) =>
-      pages.account({ ...account, passkeys: { ...passkeys, list: [], isOffered: true, accepted: undefined } }),
+      pages.account({ ...account, passkeys: { ...passkeys, list: [], offer: 'after_password', accepted: undefined } }),
+    'account without passkeys, after a sign-in by mail': (pages) =>
+      pages.account({ ...account, passkeys: { ...passkeys, list: [], offer: 'after_mail', accepted: undefined } }),
+    'account of a user who logs in by mail': (pages) =>
+      pages.byMail.account({ ...account, signIn: withoutPassword, passkeys: { ...passkeys, list: [] } }),
     'account with passkeys': (pages) => pages.account({ ...account, passkeys, done: 'passkey_added' }),
     'account with passkeys, before re-authentication': (pages) =>
       pages.account({ ...account, passkeys: { ...passkeys, isRecentlyAuthenticated: false } }),
@@ -374,6 +379,9 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'reset password': (pages) => pages.resetPassword(reset),
     'reset password in place of another account': (pages) => pages.resetPassword({ ...reset, otherEmail: text }),
     'reset without passwords': (pages) => pages.resetPassword({ ...reset, providers }),
+    'reset without passwords, by mail': (pages) => pages.byMail.resetPassword({ ...reset, providers }),
+    'undo of a change of email, without passwords, by mail': (pages) =>
+      pages.byMail.undoEmail({ ...undoEmail, providers: [] }),
     'reset with codes and passkeys': (pages) =>
       pages.resetPassword({ ...reset, factor: { codes: true, recoveryCodes: true, passkeys: true } }),
     'reset with a recovery code, refused': (pages) => {
@@ -409,6 +417,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.otherWaysIn({ csrfToken: text, returnTo: `/${text}`, linked: signIn.linked, passkeys: passkeys.list }),
     'passkeys as the other ways in': (pages) =>
       pages.otherWaysIn({ csrfToken: text, returnTo: '/', linked: [], passkeys: passkeys.list }),
+    ...emailSignInStatesWith(text),
     ...secondFactorStatesWith(text),
     ...deadLinks,
     ...notMe,
@@ -449,6 +458,11 @@ export const WRONG_STATES: Record<string, string> = {
   'login incomplete': 'email',
   'login held up': 'form-problem',
   'login limited': 'form-problem',
+  'code by mail, asked for without an address': 'email',
+  'code by mail, asked for too often': 'form-problem',
+  'code by mail, refused': 'code',
+  'code by mail, for a new account without a name': 'name',
+  'link that makes an account, without a name': 'name',
   'link account limited': 'form-problem',
   'consent refused': 'form-problem',
   'login limited anywhere': 'form-problem',

@@ -1,4 +1,4 @@
-import { canonicalAddress } from '../../lib/address.ts'
+import { canonicalAddress, UNKNOWN_NETWORK } from '../../lib/address.ts'
 import type { KnownDevice } from '../../lib/device.ts'
 import type { Message, MessageOf, NoticeMessage } from '../message.ts'
 import { onOneLine, ownLink } from './harmless.ts'
@@ -22,6 +22,8 @@ export interface MessageBranding {
 
 export type Block =
   | { kind: 'paragraph'; text: string }
+  /** The reader types it where they have asked for it. */
+  | { kind: 'code'; code: string }
   /**
    * It is shown as a button, and as an address below it. The first button of a message is what its reader asked for;
    * one that is not is a way back.
@@ -54,10 +56,11 @@ const removedText = ({ codes, passkeys }: MessageOf<'second_factor_reset'>): str
 /** The texts may name these values of a message, and neither its link nor its cause. */
 const NAMED = ['email', 'oldEmail', 'newEmail', 'oldUsername', 'newUsername', 'provider'] as const
 
-const valuesOf = (message: Message, app: string): TextValues => {
+const valuesOf = (message: Message, { appName: app, baseUrl: site }: MessageBranding): TextValues => {
   const values: Partial<Record<(typeof NAMED)[number], string>> = message
   return {
     app,
+    site,
     ...Object.fromEntries(NAMED.map((name) => [name, values[name]])),
     ...(message.kind === 'recovery_code_used' && { count: numberText(message.left) }),
     ...(message.kind === 'second_factor_reset' && { removed: removedText(message) }),
@@ -81,6 +84,7 @@ const applicationFacts = ({ application, host }: MessageOf<'application_connecte
 const factsOf = (message: Message): readonly Fact[] => {
   const address = isAboutOwnAccount(message) ? canonicalAddress(message.address ?? '') : undefined
   const byOperator = 'by' in message && message.by === 'operator'
+  const network = 'network' in message && message.network !== UNKNOWN_NETWORK ? message.network : undefined
   return [
     // The text itself names both addresses of a change.
     ...('newEmail' in message ? [] : [['mail.fact.email', message.email] satisfies Fact]),
@@ -89,6 +93,7 @@ const factsOf = (message: Message): readonly Fact[] => {
     ...(byOperator ? [['mail.fact.by', t('mail.fact.operator')] satisfies Fact] : []),
     ...(message.device ? [['mail.fact.device', deviceText(message.device)] satisfies Fact] : []),
     ...(address === undefined ? [] : [['mail.fact.address', address] satisfies Fact]),
+    ...(network === undefined ? [] : [['mail.fact.network', network] satisfies Fact]),
   ]
 }
 
@@ -105,9 +110,8 @@ const sentByOf = (app: string, baseUrl: string): string => {
 /** Finds the address to which the button leads, and how long that is good; pages of the service always are. */
 const destinationOf = (message: Message, page: string | undefined): { url?: string; lifetimeMs?: number } => {
   if ('notMe' in message && message.notMe) return message.notMe
-  if ('lifetimeMs' in message) return { url: message.url, lifetimeMs: message.lifetimeMs }
-  if ('url' in message) return { url: message.url }
-  return page === undefined ? {} : { url: page }
+  if (!('url' in message)) return page === undefined ? {} : { url: page }
+  return 'lifetimeMs' in message ? { url: message.url, lifetimeMs: message.lifetimeMs } : { url: message.url }
 }
 
 const linkOf = (
@@ -137,10 +141,12 @@ const linkOf = (
 export const contentOf = (message: Message, branding: MessageBranding): MessageContent => {
   const { appName, baseUrl, supportUrl, passwords } = branding
   const words = wordsOf(message, passwords)
-  const values = valuesOf(message, appName)
+  const values = valuesOf(message, branding)
   const say = (key: TextKey): string => onOneLine(t(key, values))
   const paragraphs = (keys: readonly TextKey[]): Block[] => keys.map((key) => ({ kind: 'paragraph', text: say(key) }))
   const [what, advice, link] = [paragraphs(words.what), paragraphs(words.advice), linkOf(message, words, branding)]
+  const code: Block[] = 'code' in message ? [{ kind: 'code', code: message.code }] : []
+  const below = paragraphs(words.belowCode ?? [])
   const facts: Block = {
     kind: 'facts',
     facts: factsOf(message).map(([label, value]) => [t(label), onOneLine(value)]),
@@ -148,7 +154,9 @@ export const contentOf = (message: Message, branding: MessageBranding): MessageC
   return {
     title: say(words.title),
     appName: onOneLine(appName),
-    blocks: isAboutOwnAccount(message) ? [...what, facts, ...advice, ...link] : [...what, ...link, ...advice, facts],
+    blocks: isAboutOwnAccount(message)
+      ? [...what, facts, ...advice, ...link]
+      : [...what, ...code, ...below, ...link, ...advice, facts],
     sentBy: sentByOf(appName, baseUrl),
     support: supportUrl === undefined ? undefined : supportAt(supportUrl),
   }

@@ -96,9 +96,17 @@ const factsHtml = ({ facts }: Extract<Block, { kind: 'facts' }>, light: MessageC
 const blockHtml = (block: Block, light: MessageColours): HtmlFragment => {
   if (block.kind === 'link') return linkHtml(block, light)
   if (block.kind === 'facts') return factsHtml(block, light)
+  if (block.kind === 'code') return codeHtml(block, light)
   return html`<p class="ink" style="${light.ink};${TEXT};${BREAK}">${block.text}</p>
 `
 }
+
+/** The digits stand in one piece, so that mail programs recognise a code, and a double click takes all of it. */
+const codeHtml = ({ code }: Extract<Block, { kind: 'code' }>, light: MessageColours): HtmlFragment =>
+  table(
+    'margin:0 0 16px',
+    html`<tr><td class="facts" style="${light.facts};border-width:1px;border-style:solid;border-radius:8px;padding:12px 20px"><span class="ink" style="${light.ink};font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:28px;line-height:36px;font-weight:600;letter-spacing:4px">${code}</span></td></tr>`,
+  )
 
 const footerHtml = ({ sentBy, support }: MessageContent, light: MessageColours): HtmlFragment =>
   html`<p class="muted" style="${light.muted};${TINY};${BREAK}">${sentBy}${

@@ -11,6 +11,7 @@ export interface RenderedMessage {
 
 const blockText = (block: Block): string => {
   if (block.kind === 'paragraph') return block.text
+  if (block.kind === 'code') return block.code
   if (block.kind === 'facts') return block.facts.map(([label, value]) => `${label}: ${value}`).join('\n')
   const link = `${block.label}:\n${block.url}`
   return block.life === undefined ? link : `${link}\n\n${block.life}`

@@ -8,6 +8,8 @@ export interface Words {
   title: TextKey
   /** These paragraphs say what happened. */
   what: readonly TextKey[]
+  /** These paragraphs stand below the code of a message that has one. */
+  belowCode?: readonly TextKey[]
   /** It is the button's label. */
   button?: TextKey
   /** These paragraphs say what to do, and what happens to those who ignore the message. */
@@ -18,6 +20,16 @@ export interface Words {
 
 /** Finds the form of a text for accounts with passwords, or for those without. */
 type Own = (key: PasswordKey) => TextKey
+
+/** A code and a link stand in one message. */
+const signInWords = (kind: 'sign_in' | 'sign_in_new') =>
+  ({
+    title: `mail.${kind}.title`,
+    what: [`mail.${kind}.what`],
+    belowCode: ['mail.sign_in.only_at', 'mail.sign_in.or_link'],
+    button: `mail.${kind}.button`,
+    life: 'mail.sign_in.life',
+  }) as const satisfies Partial<Words>
 
 type LinkWords = { [Kind in LinkKind]: (message: MessageOf<Kind>, own: Own) => Words }
 
@@ -33,6 +45,23 @@ const linkWords: LinkWords = {
     what: ['mail.verify.what'],
     button: 'mail.verify.button',
     advice: ['mail.verify.not_me'],
+  }),
+  sign_in: ({ reclaims }) => ({
+    ...signInWords('sign_in'),
+    advice: [...(reclaims ? (['mail.sign_in.reclaims'] as const) : []), 'mail.sign_in.not_me'],
+  }),
+  sign_in_new: () => ({ ...signInWords('sign_in_new'), advice: ['mail.sign_in_new.not_me'] }),
+  sign_in_by_passkey: () => ({
+    title: 'mail.sign_in_by_passkey.title',
+    what: ['mail.sign_in_by_passkey.what', 'mail.sign_in_by_passkey.how'],
+    button: 'mail.sign_in.button',
+    advice: ['mail.sign_in_by_passkey.not_me'],
+  }),
+  confirm_code: () => ({
+    title: 'mail.confirm_code.title',
+    what: ['mail.confirm_code.what'],
+    belowCode: ['mail.confirm_code.life', 'mail.sign_in.only_at'],
+    advice: ['mail.confirm_code.not_me'],
   }),
   account_exists: () => ({
     title: 'mail.account_exists.title',
@@ -136,6 +165,7 @@ const noticeWords: NoticeWordsOf = {
   }),
   login_limited: ({ logins }) => ({ title: 'mail.login_limited.title', what: [`mail.login_limited.${logins}`] }),
   new_browser: usual('new_browser'),
+  sign_in_link_created: usual('sign_in_link_created'),
   application_connected: usual('application_connected'),
 }
 

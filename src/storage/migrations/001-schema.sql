@@ -34,6 +34,8 @@ CREATE TABLE users (
   updated_at BIGINT NOT NULL,
   -- Authenticators know the user by it: 32 random bytes as base64url; null before the first passkey.
   user_handle TEXT COLLATE "C",
+  -- SHA-256 of the secret in the cookie of the browser that signed up; null once the address is verified or another one.
+  signup_browser TEXT COLLATE "C",
   -- Sign-ins under way belong to the number under which they began; whatever ends sessions adds one.
   sign_in_generation BIGINT NOT NULL DEFAULT 0
 );
@@ -370,6 +372,19 @@ CREATE INDEX links_of_user ON links (user_id, purpose);
 CREATE INDEX links_of_email ON links (email_lower, purpose);
 
 CREATE INDEX links_expired ON links (expires_at);
+
+-- Codes that stand beside links, and are typed in the browser that has asked for them.
+CREATE TABLE mail_codes (
+  link_id TEXT COLLATE "C" CONSTRAINT "mail_codes.link_id" PRIMARY KEY REFERENCES links (id) ON DELETE CASCADE,
+  -- of the secret in the browser's cookie
+  browser TEXT COLLATE "C" NOT NULL,
+  -- HMAC of the code with a key that is derived from the root secret; null: nobody was sent one
+  code_hash TEXT,
+  -- codes that were typed, counted before they are compared
+  tries BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE INDEX mail_codes_of_browser ON mail_codes (browser);
 
 -- Former addresses that a link may put back. Until then, nobody else can take them.
 CREATE TABLE reserved_emails (

@@ -67,10 +67,10 @@ const heading = ({ user }: AccountView): HtmlFragment => html`<div class="who">
 
 /** This line above the sections offers a first passkey. */
 const passkeyOffer = ({ passkeys }: AccountView): HtmlFragment | undefined =>
-  passkeys?.isOffered
-    ? html`<p class="panel offer">${t('passkeys.offer')} <a href="#passkeys">${t('passkeys.add')}</a></p>
+  passkeys?.offer === undefined
+    ? undefined
+    : html`<p class="panel offer">${t(passkeys.offer === 'after_mail' ? 'passkeys.offer_by_mail' : 'passkeys.offer')} <a href="#passkeys">${t('passkeys.add')}</a></p>
 `
-    : undefined
 
 /** Creates the account page, which shows the account in rows. */
 export const createAccountPage =

@@ -9,8 +9,11 @@ export interface PasskeysView {
   list: readonly PasskeyView[]
   /** This tells whether the user may change them now, or must sign in again first. */
   isRecentlyAuthenticated: boolean
-  /** This tells whether the page offers to add the first one: the user has just logged in with a password. */
-  isOffered: boolean
+  /**
+   * The page offers to add the first one to a user who has just logged in with a password, or by mail; after the
+   * latter, once a month.
+   */
+  offer: 'after_password' | 'after_mail' | undefined
   /** The browser gets this list, so that it offers no passkey that was removed (WebAuthn section 5.1.10.3). */
   accepted: { rpId: string; userId: string; allAcceptedCredentialIds: readonly string[] } | undefined
 }

@@ -78,7 +78,7 @@ export const createAccount = (
     deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
     signIn: await signInMethods.forAccountPage(session),
     secondFactor: await findSecondFactorSection(deps, context, session),
-    passkeys: await findPasskeySection(deps, session),
+    passkeys: await findPasskeySection(deps, context, session),
     applications: await findApplications(deps, session.userId, layout.appName),
     activity: await findRecentActivity(deps, session),
   })

@@ -1,3 +1,4 @@
+import { COUNTED_TYPES } from '../../audit/audit-event.ts'
 import { t, type TextKey } from '../../languages/texts.ts'
 import type { ActivityView } from './account-view.ts'
 
@@ -9,6 +10,8 @@ const METHODS = {
   passkey: 'activity.login.passkey',
   code: 'activity.login.code',
   recovery_code: 'activity.login.recovery_code',
+  email_code: 'activity.login.email_code',
+  email_link: 'activity.login.email_link',
   link: 'activity.login.link',
   invitation: 'activity.login.invitation',
 } as const
@@ -20,6 +23,7 @@ const loggedIn = ({ method = 'password' }: Facts): string =>
 
 const WRONG: ReadonlyMap<string | undefined, TextKey> = new Map([
   ['code_wrong', 'activity.failed.code'],
+  ['mail_code_wrong', 'activity.failed.email_code'],
   ['passkey_wrong', 'activity.failed.passkey'],
   ['passkey_unknown', 'activity.failed.passkey'],
   ['account_disabled', 'activity.failed.disabled'],
@@ -38,6 +42,8 @@ const happened: Readonly<Record<string, TextKey | ((facts: Facts) => string)>> =
   'login.succeeded': loggedIn,
   'login.failed': ({ reason }) => t(WRONG.get(reason) ?? 'activity.failed.password'),
   'login.limited': 'activity.limited',
+  'login.email_requested': 'activity.email_code_requested',
+  'login.link_created': 'activity.login_link',
   logout: 'activity.logout',
   signup: 'activity.signup',
   'session.refreshed_reuse': 'activity.reuse',
@@ -89,6 +95,8 @@ export const happenedText = (activity: ActivityView): string => {
   return typeof text === 'function' ? text(activity) : t(text)
 }
 
-/** Equal failures are one record with their number. */
+const COUNTED: readonly string[] = COUNTED_TYPES
+
+/** Equal events of which there can be a flood are one record with their number. */
 export const timesText = ({ type, count }: ActivityView): string | undefined =>
-  count > 1 && (type === 'login.failed' || type === 'login.limited') ? t.plural('activity.times', count) : undefined
+  count > 1 && COUNTED.includes(type) ? t.plural('activity.times', count) : undefined

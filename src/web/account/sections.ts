@@ -2,6 +2,7 @@ import type { AuditRow } from '../../audit/audit.ts'
 import type { ActivityView, PasskeysView, SecondFactorSectionView } from './account-view.ts'
 import { shownActivity } from './activity-texts.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import { isByMailAlone } from '../../sessions/sign-in-grant.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
@@ -81,11 +82,35 @@ export const findSecondFactorSection = async (
   }
 }
 
+const MONTH_MS = 30 * 86_400_000
+
+/** Tells whether this browser has shown the offer of a passkey after a sign-in by mail within the last month. */
+const wasOffered = ({ single: { offered } }: RequestContext['cookies'], nowMs: number): boolean => {
+  const offeredAtMs = Number(offered ?? Number.NaN) * 1000
+  return offeredAtMs <= nowMs && nowMs - offeredAtMs < MONTH_MS
+}
+
+/** Decides whether a first passkey is offered, and remembers it in the browser. */
+const offerPasskey = (
+  { clock, cookieWriter }: Pick<Services, 'clock' | 'cookieWriter'>,
+  context: RequestContext,
+  { amr }: AuthenticatedSession,
+  isRecentlyAuthenticated: boolean,
+): PasskeysView['offer'] => {
+  if (isRecentlyAuthenticated && amr.includes('pwd')) return 'after_password'
+  const nowMs = clock.now()
+  if (!isByMailAlone(amr) || wasOffered(context.cookies, nowMs)) return undefined
+  context.setCookies([cookieWriter.offered(nowMs, MONTH_MS)])
+  return 'after_mail'
+}
+
 /** Finds what the account page shows of passkeys. The result is undefined if passkeys are off. */
 export const findPasskeySection = async (
-  { passkeys, sessions }: Pick<Services, 'passkeys' | 'sessions'>,
+  deps: Pick<Services, 'clock' | 'cookieWriter' | 'passkeys' | 'sessions'>,
+  context: RequestContext,
   session: AuthenticatedSession,
 ): Promise<PasskeysView | undefined> => {
+  const { passkeys, sessions } = deps
   if (!passkeys.isOn) return undefined
   const list = await passkeys.list(session.userId)
   const isRecentlyAuthenticated = await sessions.isRecentlyAuthenticated(session)
@@ -96,7 +121,7 @@ export const findPasskeySection = async (
       isSynced,
     })),
     isRecentlyAuthenticated,
-    isOffered: list.length === 0 && isRecentlyAuthenticated && session.amr.includes('pwd'),
+    offer: list.length === 0 ? offerPasskey(deps, context, session, isRecentlyAuthenticated) : undefined,
     accepted: await passkeys.accepted(session.userId),
   }
 }

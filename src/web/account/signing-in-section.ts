@@ -136,6 +136,13 @@ const addRow = ({ csrfToken, passkeys, signIn, at }: AccountView): AccountRow | 
   }
 }
 
+/** A user can always sign in by mail: there is nothing to change. */
+const mailRow = ({ user }: AccountView): AccountRow => ({
+  icon: icon('mail'),
+  title: t('account.email_sign_in.title'),
+  state: html`${t.html('account.email_sign_in.about', { email: user.email })}`,
+})
+
 /** The section has a row for each way in, and one to add another. */
 export const signingInSection = (view: AccountView, focus: Focus, layout: Layout): Section => {
   const { csrfToken, passkeys, signIn } = view
@@ -145,6 +152,7 @@ export const signingInSection = (view: AccountView, focus: Focus, layout: Layout
   )
   const rows = [
     passwordRow(view, focus, layout),
+    layout.emailSignIn ? mailRow(view) : undefined,
     ...(signIn?.linked ?? []).map((one) => linkedRow(one, csrfToken, signIn?.isRecentlyAuthenticated === true)),
     ...passkeyRows,
     addRow(view),

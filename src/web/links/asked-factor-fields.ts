@@ -93,32 +93,42 @@ type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }
 
 /**
  * Makes the same for the page of a link if users have no passwords: one form has the buttons to add a passkey and of
- * the providers, and the fields that it asks for.
+ * the providers, and the fields that it asks for. Where users sign in by mail, they may go on without either.
  */
 export const entryForm = (layout: Layout, form: EntryForm, entry: EntryLink) => {
   const { csrfToken, factor, providers = [] } = form
-  const passkey = layout.passkeys && passkeyEntry(form, entry, providers.length > 0)
-  if (!factor) return html`${passkey}${entryButtons(form, entry)}`
-  return html`<form method="post" action="${entry.purpose === 'undo' ? '/auth/email/undo' : '/auth/password/reset'}" novalidate>
-${csrfInput(csrfToken)}${entryInputs(entry)}
+  const passkey = layout.passkeys && passkeyEntry(layout, form, entry)
+  const start = html`<form method="post" action="${entry.purpose === 'undo' ? '/auth/email/undo' : '/auth/password/reset'}" novalidate>
+${csrfInput(csrfToken)}${entryInputs(entry)}`
+  const proceed = layout.emailSignIn && html`<button class="first">${t('common.continue')}</button>`
+  const line = proceed && (passkey !== false || providers.length > 0) && orLine()
+  if (!factor)
+    return html`${
+      proceed &&
+      html`${start}
+${proceed}
+</form>
+${line}`
+    }${passkey}${entryButtons(form, entry)}`
+  return html`${start}
 <p class="about">${t('link.factor.about')}</p>
 ${askedCode(factor, form)}
-${passkey}${providerSubmits(providers)}
+${proceed}${line}${passkey}${providerSubmits(providers)}
 <p class="hint">${t.html('link.factor.lost', { support: layout.support.sentence() })}</p>
 </form>`
 }
 
 /** The button adds a new passkey, which logs the user in at once. */
 const passkeyEntry = (
-  { csrfToken }: Pick<AskingForm, 'csrfToken'>,
+  { emailSignIn }: Layout,
+  { csrfToken, providers = [] }: Pick<EntryForm, 'csrfToken' | 'providers'>,
   link: EntryLink,
-  hasOthers: boolean,
 ): HtmlFragment =>
   html`${passkeyButton({
     kind: 'add',
     csrfToken,
     label: t('passkeys.add_and_log_in'),
     link,
-    isMain: true,
-    hasOthers,
-  })}${hasOthers && orLine()}`
+    isMain: !emailSignIn,
+    hasOthers: emailSignIn || providers.length > 0,
+  })}${!emailSignIn && providers.length > 0 && orLine()}`

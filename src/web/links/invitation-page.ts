@@ -37,57 +37,65 @@ ${chosenUsername({
   focused: !errors.password && !errors.name && Boolean(errors.username),
 })}`
 
+/** The user signs in by mail from now on, if there are no passwords. */
+const hasForm = ({ byPassword }: InvitationView, { emailSignIn }: Layout): boolean => byPassword || emailSignIn
+
 // The email is the "username" that a password manager must save, and is right before the password.
-const passwordForm = (view: InvitationView, { passwordMinLength }: Layout): HtmlFragment => {
-  const { csrfToken, token, email, username, name, errors } = view
-  return html`<form method="post" action="/auth/invite" novalidate>
-${csrfInput(csrfToken)}${tokenInput(token)}
-${ownerInput(email)}
+const passwordField = ({ email, errors }: InvitationView, { passwordMinLength }: Layout): HtmlFragment =>
+  html`${ownerInput(email)}
 ${chosenPassword({
   label: t('field.password'),
   problem: errors.password,
   focused: Boolean(errors.password),
   minLength: passwordMinLength,
-})}${
+})}`
+
+const ownForm = (view: InvitationView, layout: Layout): HtmlFragment => {
+  const { csrfToken, token, byPassword, username, name, errors } = view
+  return html`<form method="post" action="/auth/invite" novalidate>
+${csrfInput(csrfToken)}${tokenInput(token)}
+${byPassword && passwordField(view, layout)}${
   name &&
   html`
 ${nameField({ ...name, problem: errors.name }, !errors.password && Boolean(errors.name))}`
 }${username !== undefined && usernameField(username, view)}
-<button class="first">${t('common.save_and_log_in')}</button>
+<button class="first">${t(byPassword ? 'common.save_and_log_in' : 'common.continue')}</button>
 </form>
 `
 }
 
-const providerForms = (
-  { csrfToken, token, byPassword, providers }: InvitationView,
-  { passkeys }: Layout,
-): HtmlFragment | undefined => {
+const providerForms = (view: InvitationView, layout: Layout): HtmlFragment | undefined => {
+  const { csrfToken, token, providers } = view
   const hiddenInputs = entryInputs({ purpose: 'invite', token })
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith })
   // The line stands above the first of the other ways.
-  return buttons && html`${byPassword !== passkeys && orLine()}${buttons}`
+  return buttons && html`${hasForm(view, layout) !== layout.passkeys && orLine()}${buttons}`
 }
 
-const aboutOf = ({ byPassword, providers }: InvitationView, { passkeys }: Layout): TextKey => {
+const aboutOf = ({ byPassword, providers }: InvitationView, { passkeys, emailSignIn }: Layout): TextKey => {
+  if (!byPassword && emailSignIn) return 'invite.about_mail'
   if (providers.length > 0) return 'invite.about_providers'
   return byPassword && !passkeys ? 'invite.about_password' : 'invite.about'
 }
 
-const passkeyWay = ({ csrfToken, token, byPassword, providers }: InvitationView): HtmlFragment =>
-  html`${byPassword && orLine()}${passkeyButton({
+const passkeyWay = (view: InvitationView, layout: Layout): HtmlFragment => {
+  const { csrfToken, token, providers } = view
+  const isBelowForm = hasForm(view, layout)
+  return html`${isBelowForm && orLine()}${passkeyButton({
     kind: 'add',
     csrfToken,
     label: t('passkeys.add_and_log_in'),
     link: { purpose: 'invite', token },
-    isMain: !byPassword,
-    hasOthers: byPassword || providers.length > 0,
+    isMain: !isBelowForm,
+    hasOthers: isBelowForm || providers.length > 0,
   })}`
+}
 
 /** Creates the page of an invitation: it names the address, and the user chooses how they log in from now on. */
 export const createInvitationPage =
   (layout: Layout) =>
   (view: InvitationView): string => {
-    const { email, otherEmail, byPassword, problem, errors } = view
+    const { email, otherEmail, problem, errors } = view
     const wrongField = errors.password ?? errors.name ?? errors.username
     return layout.panel({
       title: t('invite.title', { app: layout.appName }),
@@ -98,6 +106,6 @@ export const createInvitationPage =
       below: html`${t('invite.not_yours')}`,
       body: html`<p>${t.html(aboutOf(view, layout), { email: bold(email) })}</p>
 ${leavesLine(otherEmail)}
-${byPassword && passwordForm(view, layout)}${layout.passkeys && passkeyWay(view)}${providerForms(view, layout)}`,
+${hasForm(view, layout) && ownForm(view, layout)}${layout.passkeys && passkeyWay(view, layout)}${providerForms(view, layout)}`,
     })
   }

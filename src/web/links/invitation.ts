@@ -1,4 +1,5 @@
 import { createInvitationPage } from './invitation-page.ts'
+import { signsInByMail } from '../../links/entry-row.ts'
 import { DeadLinkError } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
@@ -35,9 +36,10 @@ export const createInvitation = (
   }
 
   const start = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
-    const password = context.form.get('password') ?? ''
     const username = usernames ? context.form.get('username') : undefined
-    const chosen = { password, username, name: typedName(context, names) }
+    const typed = { username, name: typedName(context, names) }
+    const password = context.form.get('password') ?? ''
+    const chosen = passwords ? { password, ...typed } : signsInByMail(link, { typed })
     const entry = { link, chosen, isOwnSession: false, factor: undefined, caller: context }
     const { grant, apply: also } = await links.entry.check(entry)
     const returnTo = await returnToOfEntry(deps, context, link)
@@ -49,5 +51,5 @@ export const createInvitation = (
   }
 
   // This is limited, since a taken username shows that an account has it, and since each try costs a hash.
-  return createLinkForm(deps, ['invite'], { render, act: start, about: { method: 'password' } })
+  return createLinkForm(deps, ['invite'], { render, act: start, about: { method: passwords ? 'password' : 'email' } })
 }

@@ -1,4 +1,5 @@
 import { createResetPasswordPage } from './password-pages.ts'
+import { signsInByMail } from '../../links/entry-row.ts'
 import { DeadLinkError } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
@@ -11,7 +12,10 @@ import { returnToOfEntry } from '../sign-in/asking-browser.ts'
 import { createLinkForm, findSessionsBeside, type NamedLink } from '../sign-in/link-token.ts'
 import { beforeWaysIn } from '../sign-in/ways-in.ts'
 
-/** Handles `GET` and `POST /auth/password/reset`: they set a new password by a link (CONTRACT.md 4.2). */
+/**
+ * Handles `GET` and `POST /auth/password/reset`: they set a new password by a link (CONTRACT.md 4.2). If there are no
+ * passwords, the user goes on without one, and signs in by mail from now on.
+ */
 export const createResetPassword = (deps: SignInServices & Pick<Services, 'passkeys' | 'passwords' | 'providers'>) => {
   const { links, layout, passwords, providers } = deps
   const resetPasswordPage = createResetPasswordPage(layout)
@@ -32,11 +36,11 @@ export const createResetPassword = (deps: SignInServices & Pick<Services, 'passk
   }
 
   const reset = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
-    const password = context.form.get('password') ?? ''
+    const chosen = passwords ? { password: context.form.get('password') ?? '' } : signsInByMail(link)
     const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
     const asked = await links.entry.findAsked({ link, isOwnSession })
     const factor = await askedFactor.prove(context, asked)
-    const entry = { link, chosen: { password }, isOwnSession, factor, caller: context }
+    const entry = { link, chosen, isOwnSession, factor, caller: context }
     const { grant, apply: also } = await links.entry.check(entry)
     const target = await returnToOfEntry(deps, context, link)
     const returnTo = () => beforeWaysIn(deps, grant.userId, target)
@@ -47,5 +51,5 @@ export const createResetPassword = (deps: SignInServices & Pick<Services, 'passk
     return response
   }
 
-  return createLinkForm(deps, ['reset'], { render, act: reset })
+  return createLinkForm(deps, ['reset'], { render, act: reset, about: passwords ? {} : { method: 'email' } })
 }

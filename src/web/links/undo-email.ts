@@ -1,4 +1,5 @@
 import { createUndoEmailPage, createUndoWaitsPage } from './email-pages.ts'
+import { signsInByMail } from '../../links/entry-row.ts'
 import type { Link } from '../../links/link.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
 import type { Services } from '../../http/services.ts'
@@ -32,9 +33,9 @@ export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys'
   }
 
   const undo = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
-    const password = context.form.get('password') ?? ''
+    const chosen = passwords ? { password: context.form.get('password') ?? '' } : signsInByMail(link)
     const factor = await askedFactor.prove(context, await links.entry.findAsked({ link, isOwnSession: false }))
-    const entry = { link, chosen: { password }, isOwnSession: false, factor, caller: context }
+    const entry = { link, chosen, isOwnSession: false, factor, caller: context }
     const { grant, apply: also } = await links.entry.check(entry)
     const returnTo = () => beforeWaysIn(deps, grant.userId, homeUrl)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
@@ -48,5 +49,6 @@ export const createUndoEmail = (deps: SignInServices & Pick<Services, 'passkeys'
 
   const waitInstead = async ({ link }: NamedLink) => ((await links.entry.waits(link)) ? waiting(link) : undefined)
 
-  return createLinkForm(deps, ['undo'], { render, act: undo, instead: waitInstead })
+  const about = passwords ? {} : { method: 'email' }
+  return createLinkForm(deps, ['undo'], { render, act: undo, about, instead: waitInstead })
 }

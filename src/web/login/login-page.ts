@@ -85,20 +85,45 @@ const fieldsOf = (view: Fields, focus: Focus, { passkeys, loginWith }: Ways): Fi
 ${password(beside)}`
 }
 
+/** Makes the form of a service without passwords, where a code by mail is the first way. */
+const mailForm = (view: LoginView, { passkeys }: Ways): HtmlFragment =>
+  html`<form method="post" action="/auth/login/email" novalidate>
+${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
+${field({
+  name: 'email',
+  label: t('field.email'),
+  type: 'email',
+  autocomplete: passkeys ? 'username webauthn' : 'username',
+  value: view.email,
+  focused: !view.notice,
+})}
+${mailButton(view, 'first')}
+</form>
+`
+
 const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>): HtmlFragment =>
   html`${t('login.new_here')} <a href="${entryHref('/auth/signup', returnTo, email)}">${t('login.create_account')}</a>`
 
-/** The passkey is the first way if there is no password. */
-const passkeyWay = ({ csrfToken, returnTo, passwords, providers, lastWay }: LoginView): HtmlFragment =>
-  passkeyButton({
+/** The passkey is the first way if there is neither a password nor mail. */
+const passkeyWay = (
+  { csrfToken, returnTo, passwords, providers, lastWay }: LoginView,
+  byMail: boolean,
+): HtmlFragment => {
+  const isBelowForm = passwords || byMail
+  return passkeyButton({
     kind: 'log-in',
     csrfToken,
     url: withReturnTo('/auth/passkeys/login', returnTo),
-    isMain: !passwords,
+    isMain: !isBelowForm,
     isLastUsed: lastWay === 'passkey',
-    hasOthers: passwords || providers.length > 0,
-    before: passwords && providers.length === 0 && orLine(),
+    hasOthers: isBelowForm || providers.length > 0,
+    before: isBelowForm && providers.length === 0 && orLine(),
   })
+}
+
+/** The same form sends the address that was typed to another place. */
+const mailButton = ({ lastWay }: LoginView, style: 'first' | 'second'): HtmlFragment =>
+  html`<button class="${style}" formaction="/auth/login/email">${t('email_sign_in.button')}${lastWay === 'email' && html` ${lastUsedMark}`}</button>`
 
 const isFirstVisit = ({ returnTo, email, errors, problem, notice, lastWay }: LoginView): boolean =>
   email === '' && !returnTo && !notice && !lastWay && !errors.email && !errors.password && !problem
@@ -118,13 +143,20 @@ export const keepFirstVisit = (render: (view: LoginView) => string) => {
 }
 
 export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
-  const { passkeys } = layout
+  const { passkeys, emailSignIn } = layout
   const ways = { passkeys, loginWith }
   const frame = layout.frame({ title: t('login.title'), passkeys })
+
+  /** The line stands above the first of the ways below a form. */
+  const belowForm = (view: LoginView): HtmlFragment =>
+    passkeys
+      ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view, emailSignIn)}${providerForms(view, false)}`
+      : html`${providerForms(view)}`
+
   const byOtherWays = (view: LoginView): string =>
     frame.panel({
       body: html`${noticeOf(view)}
-${passkeys && html`${passkeyWay(view)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}
+${emailSignIn ? html`${mailForm(view, ways)}${belowForm(view)}` : html`${passkeys && html`${passkeyWay(view, false)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}`}
 ${forgotLink(layout, view)}`,
     })
 
@@ -146,9 +178,10 @@ ${forgotLink(layout, view)}`,
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${fields(forgotOf(view))}
 <button class="${passwordButtonClass(layout, view.problem)}">${t('login.title')}${view.lastWay === 'password' && html` ${lastUsedMark}`}</button>
+${emailSignIn && mailButton(view, 'second')}
 </form>
 ${forgotBelow(layout, view)}
-${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}`,
+${belowForm(view)}`,
     })
   }
 }

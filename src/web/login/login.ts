@@ -33,12 +33,12 @@ export const createLogin = (
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, layout, passwords, passkeys, providers, loginWith, pseudonymOf } = deps
+  const { redirectSignedIn, users, layout, passwords, emailSignIn, passkeys, providers, loginWith, pseudonymOf } = deps
   const loginPage = keepFirstVisit(createLoginPage(layout, loginWith))
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
-  const own = [...(passwords ? ['password'] : []), ...(passkeys.isOn ? ['passkey'] : [])]
-  const ways = [...own, ...providers.map(({ name }) => name)]
+  const own = { password: passwords, email: emailSignIn, passkey: passkeys.isOn }
+  const ways = [...Object.keys(own).filter((way) => own[way as keyof typeof own]), ...providers.map(({ name }) => name)]
 
   const view = (context: RequestContext, returnTo: string, email: string): LoginView => ({
     csrfToken: context.csrfToken,

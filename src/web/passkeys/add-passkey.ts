@@ -4,7 +4,7 @@ import type { CheckedRegistration } from '../../passkeys/passkeys.ts'
 import { emailOfLink } from '../../links/link.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { Services } from '../../http/services.ts'
+import type { OfferedWays, Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, json } from '../../http/response.ts'
 import { asFirstSetUp, requireFirstEnrolment, requireFirstSetUp } from '../sign-in/first-set-up.ts'
@@ -22,8 +22,7 @@ import type { SignInServices } from '../sign-in/complete-sign-in.ts'
  * with one.
  */
 export const createAddPasskey = (
-  deps: SignInServices &
-    Pick<Services, 'accountLog' | 'baseUrl' | 'findCurrentSession' | 'passkeys' | 'passwords' | 'providers'>,
+  deps: SignInServices & OfferedWays & Pick<Services, 'accountLog' | 'baseUrl' | 'findCurrentSession'>,
 ) => {
   const { passkeys, accountLog, limits, sessions, findCurrentSession } = deps
   const enterByPasskey = createEnterByPasskey(deps)

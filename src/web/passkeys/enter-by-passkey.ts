@@ -1,4 +1,4 @@
-import type { Connectable } from '../../links/entry-table.ts'
+import type { Connectable } from '../../links/entry-row.ts'
 import { ENTRY_EVENTS, type EntryPurpose, isEntryPurpose, type Link } from '../../links/link.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AddedPasskey, CheckedRegistration } from '../../passkeys/passkeys.ts'

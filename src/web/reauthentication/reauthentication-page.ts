@@ -62,6 +62,14 @@ const providerWays = (view: ReauthenticationView): HtmlFragment | undefined => {
   return buttons && html`${buttons}${code && html`<p class="hint">${t('confirm.code_next')}</p>`}`
 }
 
+/** The code is sent to the address of the account, and is good for this session alone. */
+const mailWay = ({ csrfToken, byMail = false, providers, returnTo, acr }: ReauthenticationView): HtmlFragment | false =>
+  byMail &&
+  html`<form method="post" action="/auth/login/email">
+${csrfInput(csrfToken)}${intentInput('confirm')}${stepUpInputs(returnTo, acr)}
+<button class="${providers.length > 0 ? 'second' : 'first'}">${t('email_sign_in.button')}</button>
+</form>`
+
 const aboutOf = (view: ReauthenticationView, { appName: app, support }: Layout, isPossible: boolean): HtmlFragment => {
   const { returnTo, setsUpNext } = view
   const email = html`<b>${view.email}</b>`
@@ -84,11 +92,12 @@ export const createReauthenticationPage =
     const { email, hasPassword, problem, errors } = view
     const fieldProblem = errors.password ?? codeProblemOf(errors)
     const passkeys = layout.passkeys && view.hasPasskeys
-    const others = [passkeyWay(view, passkeys), providerWays(view)].filter((way) => way !== false && way !== undefined)
+    const ways = [passkeyWay(view, passkeys), providerWays(view), mailWay(view)]
+    const others = ways.filter((way) => way !== false && way !== undefined)
     const isPossible = hasPassword || others.length > 0
     return layout.panel({
       title: t('confirm.title'),
-      sign: isPossible ? undefined : 'info',
+      sign: isPossible ? (view.byMail && others.length === 1 ? 'mail' : undefined) : 'info',
       wrong: Boolean(problem ?? fieldProblem),
       problem,
       focusesProblem: !fieldProblem,
@@ -120,6 +129,8 @@ export interface ReauthenticationView {
   /** These providers are connected to the account. */
   providers: readonly ProviderView[]
   hasPasskeys: boolean
+  /** This tells whether a code by mail is enough. */
+  byMail?: boolean
   /** This is asked for together with the password. */
   code: TakenCodes | undefined
   /** This is the code as it was typed, if it was not checked. */

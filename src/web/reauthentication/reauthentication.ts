@@ -16,7 +16,7 @@ import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { createRedirectLoops } from '../sign-in/redirect-loops.ts'
 import { enteredCode, takenCodes } from '../sign-in/codes.ts'
 import { confirmByPassword } from './confirm-by-password.ts'
-import { createSignInMethods } from '../sign-in/ways-in.ts'
+import { canConfirmByMail, createSignInMethods } from '../sign-in/ways-in.ts'
 
 /** The second factor is set up on that page, and then asked for on this one. */
 const setUpPath = (stepUp: StepUp): string => withReturnTo('/auth/account/second-factor', confirmPath(stepUp))
@@ -51,6 +51,7 @@ export const createReauthentication = (
       ...stepUp,
       target: targetOf(stepUp),
       ...(await signInMethods.forReauthentication(session)),
+      byMail: await canConfirmByMail(deps, session.userId),
       code: asksForBoth ? takenCodes(factors) : undefined,
       hasPasskeys: factors.passkeys > 0,
       setsUpNext: stepUp.acr === 'mfa' && !hasFactor(factors),
@@ -58,24 +59,30 @@ export const createReauthentication = (
     }
   }
 
-  /** Tells whether the session is enough. A page of the account takes a trusted provider in place of `mfa`. */
-  const isEnough = (session: AuthenticatedSession, stepUp: StepUp): boolean => {
+  /**
+   * Tells whether the session is enough. A page of the account takes a trusted provider in place of `mfa`, and no
+   * sign-in by mail where there is a password.
+   */
+  const isEnough = async (session: AuthenticatedSession, stepUp: StepUp): Promise<boolean> => {
     if ((session.authenticatedAtMs ?? 0) < (stepUp.since ?? 0)) return false
-    if (stepUp.acr !== 'mfa') return sessions.isRecent(session)
+    if (stepUp.acr !== 'mfa')
+      return isForAccount(stepUp) ? sessions.isRecentForChanges(session) : sessions.isRecent(session)
     return sessions.hasRecentMfa(session) || (isForAccount(stepUp) && sessions.isRecentlyTrusted(session))
   }
 
   /** Finds the next page for a user who has nothing to prove here. It is undefined if the user must use this page. */
   const findWayOn = async (session: AuthenticatedSession, stepUp: StepUp): Promise<string | undefined> => {
     const { returnTo, acr } = stepUp
-    if (isEnough(session, stepUp)) {
+    if (await isEnough(session, stepUp)) {
       if (returnTo === undefined || isForAccountPage(stepUp)) return acr && targetOf(stepUp)
       // An application that wants an even newer sign-in sends the browser back at once: then the page asks for one.
       const outcome = countReturn(session.sessionId, returnTo, monotonicClock.elapsedMs())
       return outcome === 'return' ? returnTo : undefined
     }
     const needsFirst =
-      acr === 'mfa' && sessions.isRecent(session) && !hasFactor(await secondFactors.find(session.userId))
+      acr === 'mfa' &&
+      (await sessions.isRecentForChanges(session)) &&
+      !hasFactor(await secondFactors.find(session.userId))
     return needsFirst ? setUpPath(stepUp) : undefined
   }
 

@@ -25,8 +25,11 @@ export const requireFirstEnrolment = async (
   await deps.links.firstFactor.require(userId, enrollingBrowserOf(context, way))
 }
 
-/** These sign-ins begin with a link by mail. */
-export const BY_MAIL: ReadonlySet<PendingSignIn['way']> = new Set(['recovery', 'verification'])
+/**
+ * These sign-ins begin with a link by mail. A code is none: its reader may have told it to an attacker in another browser,
+ * who would set up a factor of their own.
+ */
+export const BY_MAIL: ReadonlySet<PendingSignIn['way']> = new Set(['recovery', 'verification', 'mail_link'])
 
 const enrollingBrowserOf = (context: RequestContext, way: PendingSignIn['way'] | undefined): ProvingBrowser => ({
   ...provingBrowserOf(context),

@@ -68,7 +68,7 @@ interface LinkForm {
   /** These are facts of the attempt, besides the user of the link. */
   about?: Partial<EventFacts>
   /** Answers in place of the page and the form. */
-  instead?(named: NamedLink): Promise<HttpResponse | undefined>
+  instead?(named: NamedLink, context: RequestContext): Promise<HttpResponse | undefined>
 }
 
 /** Makes the page that a live link opens, and its form. */
@@ -81,7 +81,7 @@ export const createLinkForm = (
   return {
     async show(context: RequestContext): Promise<HttpResponse> {
       const named = await find(context)
-      return (await instead?.(named)) ?? page(200, await render(context, named, UNREFUSED))
+      return (await instead?.(named, context)) ?? page(200, await render(context, named, UNREFUSED))
     },
 
     showAgain: async (context: RequestContext, refusal: Refusal): Promise<string> =>
@@ -89,7 +89,7 @@ export const createLinkForm = (
 
     async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
       const named = await find(context)
-      const answer = await instead?.(named)
+      const answer = await instead?.(named, context)
       if (answer) return answer
       return attempt({ ...about, userId: named.link.userId }, (facts) => act(context, named, facts))
     },

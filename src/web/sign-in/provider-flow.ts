@@ -53,7 +53,7 @@ export const orProblemPage = async (
 }
 
 const problemPage = async (
-  deps: Pick<ScreenServices, 'findCurrentSession' | 'homeUrl' | 'layout' | 'passwords' | 'providers' | 'signup'>,
+  deps: OfferedWays & Pick<ScreenServices, 'findCurrentSession' | 'homeUrl' | 'layout' | 'signup'>,
   context: RequestContext,
   { provider, returnTo, intent, acr, entry, linkRequest }: RetryParams,
   error: AppError,

@@ -44,6 +44,9 @@ const loginOf = ({ event, method = PROVED[event] ?? 'link' }: EventFacts): Start
   method: method === 'email' ? 'link' : method,
 })
 
+/** The login page marks the way by which a browser has come last; codes and links by mail have one button. */
+const shownWayOf = (method: string): string => (method.startsWith('email_') ? 'email' : method)
+
 /** A session that starts with one of these has signed in; one that only confirms or changes something has not. */
 const SIGN_INS: ReadonlySet<EventFacts['event']> = new Set([
   'login',
@@ -120,7 +123,7 @@ export const startSession = async (
   setCookie()
   // A link in place of a password, which names no method, is no way to come back by.
   if (facts.method !== undefined && SIGN_INS.has(facts.event))
-    context.setCookies([deps.cookieWriter.lastWay(facts.method)])
+    context.setCookies([deps.cookieWriter.lastWay(shownWayOf(facts.method))])
   // Another sign-in that waited here is over: this one has replaced it.
   if (context.cookies.pending) context.setCookies([deps.cookieWriter.pending()])
   if (facts.event === 'reauthentication') doneOnAccount(deps, context, userId, 'confirmed')

@@ -4,6 +4,7 @@ import type { LinkedView } from '../site/providers.ts'
 import type { ProviderView, Services } from '../../http/services.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { ProviderProfile } from '../../oauth/oauth.ts'
+import { hasFactor } from '../../sign-in/asked-factor.ts'
 import { withReturnTo } from '../../http/return-to.ts'
 
 export interface SignInView {
@@ -37,7 +38,7 @@ export const createSignInMethods = ({
     /** The result is undefined if the password is the only way: then the page has no such section. */
     async forAccountPage(session: AuthenticatedSession): Promise<SignInView | undefined> {
       const { hasPassword, linked } = await findMethods(session.userId)
-      if (providers.length === 0 && linked.length === 0) return undefined
+      if (hasPassword && providers.length === 0 && linked.length === 0) return undefined
       return {
         hasPassword: passwords ? hasPassword : undefined,
         isRecentlyAuthenticated: await sessions.isRecentlyAuthenticated(session),
@@ -58,6 +59,15 @@ export const createSignInMethods = ({
     },
   }
 }
+
+/**
+ * Tells whether a user may sign in again by a code in a message: where the account has a password, a passkey or an app,
+ * that would not count as recent.
+ */
+export const canConfirmByMail = async (
+  { emailSignIn, secondFactors, users }: Pick<Services, 'emailSignIn' | 'secondFactors' | 'users'>,
+  userId: string,
+): Promise<boolean> => emailSignIn && !(await users.hasPassword(userId)) && !hasFactor(await secondFactors.find(userId))
 
 /**
  * Names the page for a user who has come back by a link. It is the page of the other ways in, if that has something to

@@ -22,6 +22,8 @@ export interface SignupView extends EntryView {
   acceptedDomains: readonly string[]
   /** This tells whether there is a form with a password, and not the providers alone. */
   byPassword: boolean
+  /** This tells whether a code by mail makes the account, which then has no password. */
+  byMail?: boolean
   closed: boolean
 }
 
@@ -51,10 +53,10 @@ const wayOnIfTaken = ({ email, errors, returnTo }: Fields): HtmlFragment | undef
 
 // Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
 // the password; svc's username is a nickname for it.
-const fields = (view: Fields, focus: string, { passwordMinLength }: Layout): HtmlFragment => {
-  const { email, username, name, acceptedDomains, errors } = view
+const emailField = (view: Fields, focused: boolean): HtmlFragment => {
+  const { email, acceptedDomains, errors } = view
   const hint = acceptedDomains.length > 0 && t('signup.email_hint', { domains: anyOfText(acceptedDomains) })
-  return html`${field({
+  return field({
     name: 'email',
     label: t('field.email'),
     type: 'email',
@@ -64,8 +66,13 @@ const fields = (view: Fields, focus: string, { passwordMinLength }: Layout): Htm
     maxLength: 254,
     problem: errors.email,
     remedy: wayOnIfTaken(view),
-    focused: focus === 'email',
-  })}
+    focused,
+  })
+}
+
+const fields = (view: Fields, focus: string, { passwordMinLength }: Layout): HtmlFragment => {
+  const { username, name, errors } = view
+  return html`${emailField(view, focus === 'email')}
 ${chosenPassword({
   label: t('field.password'),
   problem: errors.password,
@@ -77,6 +84,14 @@ ${chosenPassword({
 ${nameField({ ...name, problem: errors.name }, focus === 'name')}`
 }${username !== undefined && usernameField(username, errors, focus)}`
 }
+
+/** The account is made once the code was typed, or the link opened. */
+const mailForm = (view: SignupView): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
+${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
+${emailField(view, true)}
+<button class="first">${t('email_sign_in.button')}</button>
+</form>
+`
 
 /** Tells whether it is the form of a service without special settings, in which nothing has been entered yet. */
 const isUsual = ({ email, username, name, acceptedDomains, errors, problem }: SignupView): boolean =>
@@ -126,7 +141,9 @@ export const createSignupPage = (layout: Layout) => {
     if (view.closed)
       return layout.panel({ title: t('signup.closed'), sign: 'info', below: wayToLogin(view), body: closed })
     if (view.byPassword) return openPage(view)
-    const body = html`<p>${t('signup.by_provider')}</p>
+    const body = view.byMail
+      ? html`${mailForm(view)}${providerForms(view)}`
+      : html`<p>${t('signup.by_provider')}</p>
 ${providerForms(view, false)}`
     return layout.panel({ title: t('signup.title'), below: wayToLogin(view), body })
   }

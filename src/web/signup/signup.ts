@@ -36,12 +36,21 @@ export const createSignup = (
   deps: SignInServices &
     Pick<
       Services,
-      'baseUrl' | 'emailDomains' | 'passwords' | 'providers' | 'signup' | 'names' | 'usernames' | 'users'
+      | 'baseUrl'
+      | 'emailDomains'
+      | 'emailSignIn'
+      | 'passwords'
+      | 'providers'
+      | 'signup'
+      | 'names'
+      | 'usernames'
+      | 'users'
     > & {
       redirectSignedIn: RedirectSignedIn
     },
 ) => {
-  const { redirectSignedIn, users, layout, requestMetrics, names, usernames, providers, emailDomains } = deps
+  const { redirectSignedIn, users, layout, requestMetrics, names, usernames, emailSignIn, providers, emailDomains } =
+    deps
   const signupPage = createSignupPage(layout)
   const checkMailPage = createCheckMailPage(layout)
   const { verification, pendingSignups } = deps.links
@@ -57,6 +66,7 @@ export const createSignup = (
     providers,
     acceptedDomains: emailDomains.accepted,
     byPassword: ways.byPassword,
+    byMail: ways.byMail,
     closed: !ways.isOpen,
   })
 
@@ -118,7 +128,8 @@ export const createSignup = (
         return attempt({ ...about, event: 'signup_request', check: askingBrowser }, (_facts, browser) =>
           askToConfirm(context, form, browser),
         )
-      const check = () => (verification.mode === 'off' ? undefined : askingBrowser())
+      // Mail recognises the browser of the signup: by a link that verifies the address, or a code that signs in.
+      const check = () => (verification.mode === 'off' && !emailSignIn ? undefined : askingBrowser())
       return attempt({ ...about, check }, (facts, browser) => createAccount(context, form, { browser, facts }))
     },
   }

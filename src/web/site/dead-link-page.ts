@@ -42,7 +42,7 @@ interface Next {
 }
 
 /** Finds the way to a new link, or to the purpose of the link. */
-const nextOf = ({ mailIsOn, passwords, support }: Layout): Record<DeadLinkView['purpose'], Next> => {
+const nextOf = ({ mailIsOn, passwords, emailSignIn, support }: Layout): Record<DeadLinkView['purpose'], Next> => {
   const toAccount = { text: t('common.to_account'), href: '/auth/account' }
   const notMe = { advice: t(passwords ? 'dead.not_me' : 'dead.not_me_without_password'), button: toAccount }
   return {
@@ -54,6 +54,8 @@ const nextOf = ({ mailIsOn, passwords, support }: Layout): Record<DeadLinkView['
     new_email: { advice: t('dead.new_email'), button: toAccount },
     undo: { advice: t.html('dead.undo', { support: support.sentence() }) },
     invite: { advice: t('dead.invite') },
+    sign_in: emailSignIn ? { button: { text: t('dead.sign_in_button'), href: '/auth/login/email' } } : {},
+    confirm: { button: toAccount },
     first_factor: { advice: t('dead.first'), button: toAccount },
     not_me: notMe,
     not_my_browser: notMe,

@@ -64,6 +64,7 @@ export interface Layout {
   passwords: boolean
   passwordMinLength: number
   passkeys: boolean
+  emailSignIn: boolean
   support: Support
   mailIsOn: boolean
   frame(fixed: Fixed): Frame
@@ -160,6 +161,7 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
     passwords: branding.passwords ?? true,
     passwordMinLength: branding.passwordMinLength ?? 8,
     passkeys: branding.passkeys ?? false,
+    emailSignIn: branding.emailSignIn ?? false,
     support,
     mailIsOn: branding.mailIsOn ?? false,
     frame,
@@ -186,4 +188,6 @@ export interface Branding {
   passwordMinLength?: number | undefined
   /** This tells whether users can have passkeys; by default they can not. */
   passkeys?: boolean | undefined
+  /** This tells whether users sign in by mail; by default they do not. */
+  emailSignIn?: boolean | undefined
 }

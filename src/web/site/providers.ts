@@ -155,7 +155,7 @@ export interface EntryView extends FormView {
  * other text that was typed stays out of addresses, which proxies log and browsers remember.
  */
 export const entryHref = (
-  path: '/auth/login' | '/auth/signup' | '/auth/password/forgot',
+  path: '/auth/login' | '/auth/login/email' | '/auth/signup' | '/auth/password/forgot',
   returnTo: string | undefined,
   email = '',
 ): string => {

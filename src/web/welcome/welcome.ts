@@ -9,7 +9,10 @@ import { signupWays } from '../sign-in/offered-ways.ts'
  * reaches svc. A user who has just signed up is told what to do next; for anyone else the page is a 404 all the same.
  */
 export const createWelcome = (
-  deps: Pick<ScreenServices, 'baseUrl' | 'findCurrentSession' | 'layout' | 'passwords' | 'providers' | 'signup'>,
+  deps: Pick<
+    ScreenServices,
+    'baseUrl' | 'emailSignIn' | 'findCurrentSession' | 'layout' | 'passwords' | 'providers' | 'signup'
+  >,
 ) => {
   const { findCurrentSession, layout, baseUrl } = deps
   const welcomePage = createWelcomePage(layout)

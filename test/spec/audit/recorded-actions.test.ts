@@ -22,6 +22,7 @@ import { pendingOn } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { acceptBy, invite } from '../../support/recovery/invitation.ts'
 import { askForLink, resetBy, resetMailFor, resetTokenOf, tokenOf } from '../../support/recovery/reset.ts'
+import { codeOf, pressLink, typeCode, WRONG } from '../../support/recovery/sign-in-by-mail.ts'
 import { codeAt } from '../../support/second-factor/authenticator-app.ts'
 import { readOfferedSetUp, readRecoveryCodes, SECOND_FACTOR_PAGE } from '../../support/second-factor/app-set-up.ts'
 import { runCommandOf } from '../../support/service/operator-commands.ts'
@@ -39,6 +40,7 @@ const mailed = await startMailedService({
   providers: { corp },
   env: {
     SVC_EMAIL_VERIFICATION: 'optional',
+    SVC_EMAIL_SIGN_IN: 'on',
     SVC_RATE_LIMIT: 'on',
     SVC_NAMES: 'optional',
     SVC_CLIENTS: 'on',
@@ -177,6 +179,15 @@ const withCode = async () => {
   return { ...user, client, trade, grantOf }
 }
 
+/** A browser that has asked for a code, and what the message brought. */
+const withMail = async () => {
+  const { id, person } = await newAccount()
+  const agent = createUserAgent(site)
+  const answer = await agent.post('/auth/login/email', { email: person.email })
+  const mail = await mailed.smtp.receivedFor(person.email)
+  return { id, agent, answer, code: unspoken(codeOf(mail)), token: unspoken(tokenOf(mail.link)) }
+}
+
 const emailTo = () => unspoken(anyone().email)
 
 /**
@@ -259,6 +270,16 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       const answer = await resetBy(agent, await resetTokenOf(service, person.email), unspoken(randomUUID()))
       return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'link' } }
     },
+    async 'by a code of a message'() {
+      const { id, agent, code } = await withMail()
+      const answer = await typeCode(agent, code)
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'email_code' } }
+    },
+    async 'by a link of a message'() {
+      const { id, agent, token } = await withMail()
+      const answer = await pressLink(agent, token)
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'email_link' } }
+    },
     async 'at a signup'() {
       const person = anyone()
       const agent = newAgent(site)
@@ -323,6 +344,11 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       const answer = await agent.post('/auth/login/code', { code: '000000' })
       return { by: 'user', answer, user: id, details: { method: 'code', reason: 'code_wrong', count: 1 } }
     },
+    async 'a wrong code of a message'() {
+      const { id, agent } = await withMail()
+      const answer = await typeCode(agent, WRONG)
+      return { by: 'user', answer, user: id, details: { method: 'email_code', reason: 'mail_code_wrong', count: 1 } }
+    },
     async 'a wrong password on the account page'() {
       const { id, agent, session } = await newUser()
       const answer = await agent.post('/auth/account/delete', { password: unspoken(randomUUID()) })
@@ -335,6 +361,24 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       const answer = await logIn(newAgent(site), person)
       return { by: 'user', answer, user: id, details: { method: 'password', reason: 'account_disabled', count: 1 } }
     },
+  },
+  'login.email_requested': {
+    async 'by anyone'() {
+      const { id, answer } = await withMail()
+      return { by: 'user', answer, user: id, details: { count: 1 } }
+    },
+    async 'for an email that nobody has'() {
+      const answer = await newAgent(site).post('/auth/login/email', { email: emailTo() })
+      return { by: 'user', answer, details: { account: /^[0-9a-f]{16}$/, count: 1 } }
+    },
+    async 'to confirm who it is'() {
+      const { id, agent, session } = await byProvider()
+      const answer = await agent.post('/auth/login/email', { intent: 'confirm' })
+      return { by: 'user', answer, user: id, session }
+    },
+  },
+  'login.link_created': {
+    'by a command': () => byCommand('users', 'sign-in-link', 'USER'),
   },
   'login.limited': {
     async 'the eleventh wrong password'() {
@@ -879,11 +923,12 @@ const findRows = (type: string, done: Done) => {
 }
 
 /** Those that are counted are written a moment later. */
-const COUNTED = ['login.failed', 'login.limited']
+const isCounted = (type: string, { details }: Done): boolean =>
+  ['login.failed', 'login.limited', 'login.email_requested'].includes(type) && details?.count !== undefined
 
 const rowOf = async (type: string, done: Done): Promise<Record<string, unknown>> => {
   let rows = await findRows(type, done)
-  if (COUNTED.includes(type))
+  if (isCounted(type, done))
     await eventually(`the record of ${type}`, async () => {
       rows = await findRows(type, done)
       return Number(rows[0]?.count) === done.details?.count
@@ -922,7 +967,7 @@ describe('each action is recorded with its actor, origin, request and session', 
           ...origin,
           session_id: done.session ?? null,
           details: fitted(row.details, done.details ?? {}),
-          count: COUNTED.includes(type) ? done.details?.count : 1,
+          count: isCounted(type, done) ? done.details?.count : 1,
         })
       })
     }

@@ -36,6 +36,13 @@ const refused: [string, Environment, RegExp][] = [
   ],
   ['a time limit that no timer holds', { ...good, SVC_MAIL_TIMEOUT: '600h' }, /SVC_MAIL_TIMEOUT="600h"/],
   ['verification without mail', { SVC_EMAIL_VERIFICATION: 'required' }, /SVC_EMAIL_VERIFICATION=required needs mail/],
+  ['sign-in by mail without mail', { SVC_EMAIL_SIGN_IN: 'on' }, /SVC_EMAIL_SIGN_IN=on needs mail: set SVC_SMTP_URL/],
+  ['sign-in by mail, neither on nor off', { ...good, SVC_EMAIL_SIGN_IN: 'yes' }, /SVC_EMAIL_SIGN_IN="yes".*on.*off/],
+  [
+    'a rule for accounts with passkeys that does not exist',
+    { ...good, SVC_EMAIL_SIGN_IN_WITH_PASSKEY: 'never' },
+    /SVC_EMAIL_SIGN_IN_WITH_PASSKEY="never".*known.*always/,
+  ],
   ['optional verification without mail', { SVC_EMAIL_VERIFICATION: 'optional' }, /SVC_EMAIL_VERIFICATION=optional/],
 ]
 

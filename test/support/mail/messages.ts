@@ -40,6 +40,7 @@ const NOTICES: Record<string, Notice> = {
   recovery_code_used: { kind: 'recovery_code_used', left: 9 },
   last_recovery_code_used: { kind: 'recovery_code_used', left: 0 },
   recovery_codes_renewed: { kind: 'recovery_codes_renewed' },
+  sign_in_link_created: { kind: 'sign_in_link_created' },
   wrong_codes: { kind: 'wrong_codes' },
   account_deleted: { kind: 'account_deleted' },
   account_exported: { kind: 'account_exported' },
@@ -54,6 +55,9 @@ const NOTICES: Record<string, Notice> = {
 
 const undo = { ...link('email/undo', 72), kind: 'undo', newEmail: 'eve@evil.example.com' } as const
 
+const signIn = { ...link('login/email/link', 1 / 6), network: '203.0.113.0/24' }
+const code = { code: '40517263' }
+
 const LINKS: Record<string, Message> = {
   reset: { ...about, ...link('password/reset', 1), kind: 'reset', by: 'user' },
   reset_by_operator: { ...byOperator, ...link('password/reset', 1), kind: 'reset' },
@@ -65,6 +69,11 @@ const LINKS: Record<string, Message> = {
   email_taken: { ...about, kind: 'email_taken' },
   email_reserved: { ...about, kind: 'email_reserved' },
   email_left: { ...about, kind: 'email_left' },
+  sign_in: { ...about, ...signIn, ...code, kind: 'sign_in' },
+  sign_in_that_reclaims: { ...about, ...signIn, ...code, kind: 'sign_in', reclaims: true },
+  sign_in_new: { ...about, ...signIn, ...code, kind: 'sign_in_new' },
+  sign_in_by_passkey: { ...about, ...signIn, kind: 'sign_in_by_passkey' },
+  confirm_code: { ...about, ...code, network: signIn.network, lifetimeMs: signIn.lifetimeMs, kind: 'confirm_code' },
   test: { email: about.email, occurredAtMs: AT_MS, kind: 'test' },
   undo_requested: { ...byUser, ...undo, step: 'requested' },
   undo_changed: { ...byUser, ...undo, step: 'changed' },
@@ -73,6 +82,7 @@ const LINKS: Record<string, Message> = {
 
 /** What operators can do to an account, by the command line or the API. */
 const BY_OPERATOR = [
+  'sign_in_link_created',
   'email_changed',
   'username_changed',
   'name_changed',
