@@ -7,6 +7,7 @@ import { openDatabase } from '../../support/database/database.ts'
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
 import { addPasskey } from '../../support/passkeys/passkeys.ts'
 import { openReset, resetBy, resetTokenOf, withNewPassword } from '../../support/recovery/reset.ts'
+import { pressLink } from '../../support/recovery/sign-in-by-mail.ts'
 import {
   type GuardedAccount,
   guardedAccount,
@@ -47,7 +48,7 @@ const assertLeft = async (account: GuardedAccount, expected: Partial<WaysLeft>):
 /** The token of a link, as a message would bring it. */
 const linkFor = async (
   { id, person }: GuardedAccount,
-  purpose: 'undo' | 'not_my_passkey' | 'not_my_second_factor' | 'not_me',
+  purpose: 'sign_in' | 'undo' | 'not_my_passkey' | 'not_my_second_factor' | 'not_me',
   details: Record<string, string>,
 ): Promise<string> => {
   const link = { purpose, userId: id, emailLower: person.email, details, lifetimeMs: 3_600_000 }
@@ -94,6 +95,22 @@ describe('what each event ends of an account with everything', () => {
     const browser = newAgent()
     assert.doesNotMatch((await openReset(browser, token)).text, /name="code"|passkey_response/)
     assertRedirect(await resetBy(browser, token, 'a good password 1'), '/')
+    await assertLeft(account, { ...ENDED, ...ALL_GO, links: 'all die' })
+  })
+
+  test('a link or code by mail, in a browser that is trusted: nothing', async () => {
+    const account = await newAccount()
+    const token = await linkFor(account, 'sign_in', { browser: 'another one', device: account.browser })
+    const browser = newAgent()
+    browser.cookies.set('svc_device', account.agent.cookies.get('svc_device') ?? '', '/auth')
+    assertRedirect(await pressLink(browser, token), '/')
+    await assertLeft(account, {})
+  })
+
+  test('a link or code by mail that takes an unverified account over', async () => {
+    const account = await newAccount({ isVerified: false })
+    const token = await linkFor(account, 'sign_in', { browser: 'another one' })
+    assertRedirect(await pressLink(newAgent(), token), '/')
     await assertLeft(account, { ...ENDED, ...ALL_GO, links: 'all die' })
   })
 

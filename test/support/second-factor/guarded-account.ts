@@ -68,7 +68,7 @@ export interface GuardedAccount {
   /** Another session of the user. */
   other: UserAgent
   /** Ids of live links. */
-  links: Record<'verify' | 'undo', string>
+  links: Record<'verify' | 'sign_in' | 'undo', string>
   /** The hash of its secret, by which the account knows the browser of the agent. */
   browser: string
   signIns: number
@@ -167,11 +167,15 @@ export const guardedAccount = async (deps: Deps, { isVerified = true } = {}): Pr
     Date.now(),
   )
   await database.rows('UPDATE known_browsers SET trusted_until = ? WHERE user_id = ?', Date.now() + 3_600_000, id)
-  const createLink = async (purpose: 'verify' | 'undo') => {
+  const createLink = async (purpose: keyof GuardedAccount['links']) => {
     const link = { purpose, userId: id, emailLower: person.email, lifetimeMs: 3_600_000 }
     return (await db.inTransaction((transaction) => core.links.issued.create(transaction, link))).link.id
   }
-  const links = { verify: await createLink('verify'), undo: await createLink('undo') }
+  const links = {
+    verify: await createLink('verify'),
+    sign_in: await createLink('sign_in'),
+    undo: await createLink('undo'),
+  }
   const other = await bearer(deps, id)
   assert.equal((await currentUser(agent)).id, id)
   const clientId = await storeClient(core)
@@ -233,10 +237,12 @@ export const waysLeft = async (deps: Deps, account: GuardedAccount): Promise<Way
   const has = async (sql: string, ...values: string[]) => (await database.rows(sql, id, ...values)).length > 0
   const stayOrGo = async (sql: string, ...values: string[]) => ((await has(sql, ...values)) ? 'stay' : 'go')
   const [own, others] = [await isIn(agent), await isIn(other)]
-  const [verify, undo] = [await core.links.issued.isLive(links.verify), await core.links.issued.isLive(links.undo)]
+  const isLive = (of: keyof typeof links) => core.links.issued.isLive(links[of])
+  const [verify, signIn, undo] = [await isLive('verify'), await isLive('sign_in'), await isLive('undo')]
   const isKnown = await has('SELECT id FROM known_browsers WHERE user_id = ? AND device_hash = ?', browser)
   const isTrusted = await has('SELECT id FROM known_browsers WHERE user_id = ? AND trusted_until IS NOT NULL')
   assert.ok(own || !others, 'the session of the request outlives the others')
+  assert.equal(signIn, verify, 'codes and links that sign in end with other links')
   assert.ok(undo || !verify, 'a link that undoes a change outlives others')
   return {
     sessions: others ? 'stay' : own ? 'others end' : 'all end',
