@@ -1,0 +1,25 @@
+/** A page shows these; older ones are forgotten. */
+const MOST = 1000
+
+/** What has arrived, the oldest first. */
+export interface Arrivals<T extends { id: string }> {
+  all(): readonly T[]
+  find(id: string): T | undefined
+  add(one: T): void
+  clear(): void
+}
+
+export const createArrivals = <T extends { id: string }>(onAdd: (one: T) => void): Arrivals<T> => {
+  let list: T[] = []
+  return {
+    all: () => list,
+    find: (id) => list.find((one) => one.id === id),
+    add(one) {
+      list = [...list.slice(1 - MOST), one]
+      onAdd(one)
+    },
+    clear() {
+      list = []
+    },
+  }
+}
