@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { pipeline } from 'node:stream/promises'
 import { readBody } from '../http/body/body.ts'
 import { statusOf, toAppError } from '../http/errors.ts'
-import { type HttpResponse, json, page } from '../http/response.ts'
+import { type ContentResponse, type HttpResponse, json, page } from '../http/response.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Layout } from '../web/site/layout.ts'
 import { problemPage } from './pages/problem-page.ts'
@@ -58,7 +58,7 @@ export const send = (outgoing: ServerResponse, response: HttpResponse): void => 
   else outgoing.end(response.body)
 }
 
-export const jsonOf = (value: unknown, status = 200): ReturnType<typeof json> => json(status, JSON.stringify(value))
+export const jsonOf = (value: unknown, status = 200): ContentResponse => json(status, JSON.stringify(value))
 
 /** A person gets a page, and a program JSON. */
 export const toErrorResponse = (

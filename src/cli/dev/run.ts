@@ -31,7 +31,7 @@ export const runDev = async ({ options, environment, readConfig, endWithParent }
   // A test that was killed, and npx, tell nothing.
   if (options.json || environment['npm_command'] === 'exec') endWithParent()
   const createLogOf = (config: Config): Log =>
-    createLog(environment['SVC_LOG_LEVEL'] ? config.logLevel : 'warn', destination())
+    environment['SVC_LOG_LEVEL'] ? createLog(config.logLevel, destination()) : createLog('warn', withoutDeliveries())
   const dev = await startDev({ options, environment, readConfig, createLog: createLogOf })
   let child: ChildProcess | undefined
   const stop = async (): Promise<void> => {
@@ -53,6 +53,12 @@ const write = (text: string): boolean => process.stdout.write(text)
 const writeError = (text: string): boolean => process.stderr.write(text)
 
 const destination = () => (process.stderr.isTTY ? createPrettyStream(writeError) : { write: writeError })
+
+/** The line of an event says already how its delivery went. */
+const withoutDeliveries = () => {
+  const { write: writeLine } = destination()
+  return { write: (line: string) => void (line.includes('"message":"webhook failed"') || writeLine(line)) }
+}
 
 /** Shows what there is, and then what happens. */
 const tell = (dev: Dev, options: RunOptions): void => {
