@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { Layout } from '../../web/site/layout.ts'
 import { momentOf } from '../../web/site/time-text.ts'
-import { DEV_USERS } from '../given.ts'
+import { DEV_USERS, type DevUser } from '../given.ts'
 import { devPage, panel, row, sendButton } from './dev-page.ts'
 
 export interface HomeView {
@@ -30,7 +30,7 @@ export const homePage = (layout: Layout, view: HomeView): string =>
     body: html`<p class="about">${view.app === undefined ? 'There is no application yet: start svc dev with --app and its address.' : html`The application at ${view.app} is at <a href="/">${view.baseUrl}</a>.`}</p>
 <section>
 <h2>Who is signed in</h2>
-${panel([signedIn(view), ...DEV_USERS.map(({ email }) => userRow(email, view))], '')}
+${panel([signedIn(view), ...DEV_USERS.map((user) => userRow(user, view))], '')}
 </section>
 <section>
 <h2>Pages</h2>
@@ -54,9 +54,9 @@ const signedIn = ({ email, roles }: HomeView): HtmlFragment =>
         html`<a class="second small" href="/auth/logout">Log out</a>`,
       )
 
-const userRow = (email: string, view: HomeView): HtmlFragment =>
+const userRow = ({ email, password }: DevUser, view: HomeView): HtmlFragment =>
   row(
-    html`${email}`,
+    html`${email} <span class="about">Password at the start: ${password}</span>`,
     email === view.email
       ? undefined
       : sendButton('Sign in', { to: '/auth/dev/sign-in', body: { email }, next: '/auth/dev' }),
