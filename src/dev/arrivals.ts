@@ -5,6 +5,8 @@ const MOST = 1000
 export interface Arrivals<T extends { id: string }> {
   all(): readonly T[]
   find(id: string): T | undefined
+  /** The id of the last one; empty while there is none. */
+  lastId(): string
   add(one: T): void
   clear(): void
 }
@@ -14,6 +16,7 @@ export const createArrivals = <T extends { id: string }>(onAdd: (one: T) => void
   return {
     all: () => list,
     find: (id) => list.find((one) => one.id === id),
+    lastId: () => list.at(-1)?.id ?? '',
     add(one) {
       list = [...list.slice(1 - MOST), one]
       onAdd(one)

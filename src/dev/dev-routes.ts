@@ -3,7 +3,7 @@ import { createCookieReader } from '../http/cookie-reader.ts'
 import { createCookieTable } from '../http/cookies.ts'
 import { type ContentResponse, noContent, page, redirect } from '../http/response.ts'
 import { AppError } from '../lib/errors.ts'
-import type { DevEvent, DevEvents } from './events.ts'
+import type { DevEvents } from './events.ts'
 import { type DevRequest, jsonOf } from './exchange.ts'
 import type { DevMailbox, ReceivedMessage } from './mailbox.ts'
 import type { MovableClock } from './movable-clock.ts'
@@ -65,7 +65,7 @@ export const createDevRoutes = (deps: DevRoutesDeps): DevRoute[] => {
     { method: 'POST', path: '/auth/dev/clock',              handle: (request) => moveClock(clock, request) },
     { method: 'POST', path: '/auth/dev/api-keys',           handle: async (request) => createApiKey((await service()).core, request) },
     // The pages have these.
-    { method: 'GET',  path: '/auth/dev/events',             handle: () => ({ status: 200, contentType: 'text/event-stream', parts: eventStream(events) }) },
+    { method: 'GET',  path: '/auth/dev/events',             handle: () => ({ status: 200, contentType: 'text/event-stream', parts: eventStream(deps) }) },
     { method: 'GET',  path: DEV_STYLE,                      handle: () => file('dev.css', 'text/css; charset=utf-8') },
     { method: 'GET',  path: DEV_SCRIPT,                     handle: () => file('dev.js', 'text/javascript; charset=utf-8') },
   ]
@@ -113,10 +113,14 @@ const homeView = async (deps: DevRoutesDeps, { headers }: DevRequest) => {
   }
 }
 
-const SHOWN: ReadonlySet<DevEvent['type']> = new Set(['mail', 'webhook', 'reset'])
-
-/** Tells a page what has arrived (HTML section 9.2, server-sent events). */
-async function* eventStream(events: DevEvents): AsyncGenerator<string> {
-  yield ': svc dev\n\n'
-  for await (const { type } of events.stream()) if (SHOWN.has(type)) yield `event: ${type}\ndata: {}\n\n`
+/**
+ * Tells a page which message and which delivery were the last to arrive (HTML section 9.2, server-sent events): at once,
+ * as it may have missed some while it was loaded.
+ */
+async function* eventStream({ events, mailbox, receiver }: DevRoutesDeps): AsyncGenerator<string> {
+  const last = () =>
+    `event: mail\ndata: ${mailbox.messages.lastId()}\n\nevent: webhook\ndata: ${receiver.webhooks.lastId()}\n\n`
+  const arrivals = events.stream()
+  yield last()
+  for await (const { type } of arrivals) if (type !== 'request') yield last()
 }

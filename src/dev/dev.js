@@ -32,6 +32,7 @@ for (const button of document.querySelectorAll('button[data-go]')) {
   })
 }
 
-// A list is shown again when something new has arrived.
-const { follows } = document.querySelector('main').dataset
-if (follows) new EventSource('/auth/dev/events').addEventListener(follows, () => location.reload())
+// A list is shown again when something else was the last to arrive.
+const { follows, last } = document.querySelector('main').dataset
+const showAgain = ({ data }) => data === last || location.reload()
+if (follows) new EventSource('/auth/dev/events').addEventListener(follows, showAgain)

@@ -18,13 +18,16 @@ export interface DevEvents {
 
 const NAME = 'dev'
 
+async function* unwrapped(arrivals: AsyncIterable<[DevEvent]>): AsyncGenerator<DevEvent> {
+  for await (const [event] of arrivals) yield event
+}
+
 export const createEvents = (): DevEvents => {
   const emitter = new EventEmitter().setMaxListeners(0)
   return {
     tell: (event) => void emitter.emit(NAME, event),
     follow: (listener) => void emitter.on(NAME, listener),
-    async *stream() {
-      for await (const [event] of on(emitter, NAME) as AsyncIterable<[DevEvent]>) yield event
-    },
+    // It listens from now on, and not from the first turn of the loop.
+    stream: () => unwrapped(on(emitter, NAME) as AsyncIterable<[DevEvent]>),
   }
 }

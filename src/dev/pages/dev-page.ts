@@ -15,8 +15,8 @@ interface DevPage {
   title: string
   /** The page is at this address, or below it. */
   at: (typeof PLACES)[number][0]
-  /** The page is loaded again when one of these arrives. */
-  follows?: 'mail' | 'webhook' | undefined
+  /** The page is loaded again when another one than this is the last that has arrived. */
+  follows?: { type: 'mail' | 'webhook'; lastId: string | undefined } | undefined
   body: HtmlFragment
 }
 
@@ -37,7 +37,7 @@ ${PLACES.map(
 `,
 )}</nav>
 </header>
-<main${follows && html` data-follows="${follows}"`}>
+<main${follows && html` data-follows="${follows.type}" data-last="${follows.lastId ?? ''}"`}>
 <h1>${title}</h1>
 ${body}
 </main>

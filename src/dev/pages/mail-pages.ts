@@ -9,7 +9,7 @@ export const mailListPage = (layout: Layout, messages: readonly ReceivedMessage[
   devPage(layout, {
     title: 'Mailbox',
     at: AT,
-    follows: 'mail',
+    follows: { type: 'mail', lastId: messages.at(-1)?.id },
     body: html`<p class="about">Every message that svc sends arrives here, and nowhere else.</p>
 ${panel(messages.toReversed().map(listed), 'There is no message yet. Sign up, or ask for a new password.')}`,
   })

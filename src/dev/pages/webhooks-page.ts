@@ -14,7 +14,7 @@ export const webhooksPage = (
   devPage(layout, {
     title: 'Webhooks',
     at: AT,
-    follows: 'webhook',
+    follows: { type: 'webhook', lastId: webhooks.at(-1)?.id },
     body: html`<p class="about">${passOnTo === undefined ? 'Events arrive here. Start svc dev with --webhook to pass them on to the application.' : html`Events arrive here, and are passed on to ${passOnTo}.`}</p>
 ${panel(webhooks.toReversed().map(listed), 'There is no event yet. Create, change or delete a user.')}`,
   })
