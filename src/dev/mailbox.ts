@@ -1,7 +1,9 @@
-import { once } from 'node:events'
+import { once as eventOf } from 'node:events'
+import { createServer, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import PostalMime from 'postal-mime'
-import { SMTPServer } from 'smtp-server'
+import type { Email } from 'postal-mime'
+import type { SMTPServer } from 'smtp-server'
+import { once } from '../lib/on-demand.ts'
 import { equalInConstantTime, randomToken } from '../lib/secrets.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 
@@ -23,7 +25,7 @@ export interface DevMailbox {
   /** The value of `SVC_SMTP_URL` that leads here. */
   smtpUrl: string
   messages: Arrivals<ReceivedMessage>
-  stop(): Promise<void>
+  stop(): void
 }
 
 const USER = 'svc-dev'
@@ -35,39 +37,63 @@ const USER = 'svc-dev'
 export const startMailbox = async (onMessage: (message: ReceivedMessage) => void): Promise<DevMailbox> => {
   const messages = createArrivals(onMessage)
   const password = randomToken()
+  // The libraries take a fifth of the start. The first message loads them.
+  const load = once(() => createSmtpServer(password, (message) => messages.add(message)))
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    load().then(
+      (smtp) => smtp.server.emit('connection', socket),
+      () => socket.destroy(),
+    )
+  })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await eventOf(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return {
+    smtpUrl: `smtp://${USER}:${password}@127.0.0.1:${port}`,
+    messages,
+    stop() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+/** It is handed its connections, and listens nowhere itself. */
+const createSmtpServer = async (password: string, keep: (message: ReceivedMessage) => void): Promise<SMTPServer> => {
+  const [{ SMTPServer }, { default: PostalMime }] = await Promise.all([import('smtp-server'), import('postal-mime')])
   let count = 0
+  const keepAll = async (source: Buffer, recipients: readonly string[]): Promise<void> => {
+    for (const to of recipients) {
+      count += 1
+      keep({ id: String(count), to, ...toMessage(await PostalMime.parse(source)) })
+    }
+  }
   const server = new SMTPServer({
     logger: false,
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     disableReverseLookup: true,
-    closeTimeout: 1,
     onAuth: (auth, _, answer) => {
       const isRight = auth.username === USER && equalInConstantTime(auth.password ?? undefined, password)
       answer(isRight ? null : new Error('Wrong user or password'), isRight ? { user: USER } : undefined)
     },
     onData: (stream, { envelope }, answer) => {
-      const keep = async (): Promise<void> => {
-        const source = await buffer(stream)
-        for (const { address } of envelope.rcptTo) {
-          count += 1
-          messages.add({ id: String(count), to: address, ...(await readMessage(source)) })
-        }
-      }
-      keep().then(() => answer(), answer)
+      const recipients = envelope.rcptTo.map(({ address }) => address)
+      buffer(stream)
+        .then((source) => keepAll(source, recipients))
+        .then(() => answer(), answer)
     },
   })
   // A connection that breaks is the client's business.
   server.on('error', () => {})
-  server.listen(0, '127.0.0.1')
-  await once(server.server, 'listening')
-  const address = server.server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  return {
-    smtpUrl: `smtp://${USER}:${password}@127.0.0.1:${port}`,
-    messages,
-    stop: () => new Promise((resolve) => server.close(() => resolve())),
-  }
+  return server
 }
 
 const LINK = /https?:\/\/[^\s<>"]+/g
@@ -75,9 +101,8 @@ const LINK = /https?:\/\/[^\s<>"]+/g
 /** Digits that stand alone, in one group or two: `123456`, `1234 5678`. */
 const CODE = /(?<![\w/@-]|\d\.)\d{3,4}[ -]?\d{3,4}(?![\w/:@-]|\.\d)/g
 
-/** Reads a message as a mail program does. */
-export const readMessage = async (source: Buffer): Promise<Omit<ReceivedMessage, 'id' | 'to'>> => {
-  const { from, subject = '', text = '', html = '' } = await PostalMime.parse(source)
+/** Finds in a message what a person would. */
+export const toMessage = ({ from, subject = '', text = '', html = '' }: Email): Omit<ReceivedMessage, 'id' | 'to'> => {
   const links = text.match(LINK) ?? []
   const codes = text.replaceAll(LINK, '').match(CODE) ?? []
   return {

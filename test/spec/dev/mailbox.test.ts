@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createTransport } from 'nodemailer'
-import { readMessage } from '../../../src/dev/mailbox.ts'
+import PostalMime from 'postal-mime'
+import { toMessage } from '../../../src/dev/mailbox.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { newPerson, signedUp } from '../../support/client/accounts.ts'
 import { startDevHere } from '../../support/dev/dev.ts'
@@ -74,7 +75,7 @@ describe('the SMTP server', () => {
   })
 })
 
-const read = (text: string) => readMessage(Buffer.from(`Subject: x\r\n\r\n${text}`))
+const read = async (text: string) => toMessage(await PostalMime.parse(`Subject: x\r\n\r\n${text}`))
 
 test('links and codes are read as a person would', async () => {
   const text =
