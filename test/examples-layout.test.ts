@@ -10,7 +10,7 @@ const RECIPES = 'verify-locally'
 /** Examples that no test starts; their READMEs say so. */
 const NOT_RUN = ['laravel', 'rails']
 /** Its tests are no part of an application. */
-const TESTS = ['**/test_*.py', '**/*_test.go']
+const TESTS = ['**/test_*.py', '**/*_test.go', '**/*.spec.js', '**/playwright.config.js']
 const INSTALLED = ['**/node_modules/**', '**/.venv/**', '**/.next/**', '**/dist/**', '**/.build/**']
 
 const folders = readdirSync(EXAMPLES_FOLDER, { withFileTypes: true })

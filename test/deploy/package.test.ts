@@ -19,7 +19,6 @@ const COPIED = [
   '.npmrc',
   'bin',
   'docs',
-  'examples/proxy.mjs',
   'scripts',
   'src',
   'LICENSE',
@@ -75,14 +74,7 @@ describe('the package that npm pack makes', () => {
   })
 
   test('holds JavaScript and what is read beside it, the documents, and no TypeScript and no tests', () => {
-    for (const name of [
-      'dist/main.js',
-      'dist/web/site/style.css',
-      'docs/configuration.md',
-      'examples/proxy.mjs',
-      'LICENSE',
-      'README.md',
-    ])
+    for (const name of ['dist/main.js', 'dist/web/site/style.css', 'docs/configuration.md', 'LICENSE', 'README.md'])
       assert.ok(packed.files.includes(name), name)
     assert.deepEqual(
       packed.files.filter((name) => /\.ts$|^(?:src|test|bench|scripts|runtime|data)(?:\/|$)/.test(name)),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { launchChrome } from '../support/browser/chrome.ts'
+import { chooseChrome, launchChrome } from '../support/browser/chrome.ts'
 import { startDevHere } from '../support/dev/dev.ts'
 import { GO_TESTS, PYTHON_PACKAGES } from '../support/examples/examples.ts'
 import { canRun, requirePrepared } from '../support/examples/running-example.ts'
@@ -34,6 +34,24 @@ const copyOf = (name: string, t: TestContext): string => {
   cpSync(from, folder, { recursive: true, filter: (file) => file === from || isPart(file) })
   symlinkSync(path.join(from, 'node_modules'), path.join(folder, 'node_modules'))
   return folder
+}
+
+if (canRun('express')) {
+  test('the tests of examples/express do so in a browser, with Playwright', async (t) => {
+    const [folder, port] = [copyOf('express', t), await freePort()]
+    // As the README has it, with the browser of these tests, and time for a loaded machine.
+    const config = `import config from './playwright.config.js'
+const more = { timeout: 120_000, expect: { timeout: 60_000 }, outputDir: process.env.HOME, reporter: 'line' }
+export default { ...config, ...more, use: { ...config.use, launchOptions: JSON.parse(process.env.LAUNCH) } }`
+    writeFileSync(path.join(folder, 'here.config.js'), config)
+    const home = temporaryDirectory(t)
+    const env = { HOME: home, LAUNCH: JSON.stringify(await chooseChrome(home)) }
+    const command = [process.execPath, 'node_modules/@playwright/test/cli.js', 'test', '--config', 'here.config.js']
+    const args = ['dev', '--port', '0', '--quiet', '--app', `http://localhost:${port}`, '--', ...command]
+    const { code, stdout, stderr } = await runSvc({ args, cwd: folder, env })
+    assert.equal(code, 0, `${stdout}${stderr}`)
+    assert.match(stdout, /2 passed/)
+  })
 }
 
 interface Reloaded {
