@@ -26,6 +26,6 @@ await bench('Start in tests of applications', async (run) => {
   for (let round = 0; round < run.rounds * (run.quick ? 1 : STARTS_A_ROUND); round++) {
     startMs.push(await run.round(timeStart))
   }
-  run.note('svc with an empty database, a mail server and a receiver of webhooks, by `startSvc` of `@svc/sdk/testing`.')
+  run.note('`svc dev`, by `startSvc` of `@svc/sdk/testing`.')
   return [limitRow('startSvc', { unit: 'ms', svc: spread(startMs).median, goal: { atMost: START_MS } })]
 })

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync } from 'node:fs'
+import { cpSync, globSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { GO_PROGRAM, PYTHON_PACKAGES, type Runtime } from '../test/support/examples/examples.ts'
+import { GO_PROGRAM, GO_TESTS, PYTHON_PACKAGES, type Runtime } from '../test/support/examples/examples.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const INSTALLATION_LIMIT_MS = 300_000
@@ -74,7 +74,10 @@ export const INSTALLERS: Record<Runtime, Installer> = {
   go: {
     version: ['go', 'version'],
     inputs: (name) => [`examples/${name}/*.{go,mod,sum}`],
-    install: (folder) => run(['go', 'build', '-o', GO_PROGRAM, '.'], folder),
+    install: (folder) => {
+      run(['go', 'build', '-o', GO_PROGRAM, '.'], folder)
+      if (globSync('*_test.go', { cwd: folder }).length > 0) run(['go', 'test', '-c', '-o', GO_TESTS, '.'], folder)
+    },
   },
 }
 

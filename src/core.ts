@@ -36,6 +36,7 @@ import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
 import { lockIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
+import type { OAuthDeps } from './oauth/oauth-deps.ts'
 import { trustsFactor } from './oauth/provider-factor.ts'
 import { deletePasskeysSince } from './passkeys/passkey-store.ts'
 import type { Passkeys } from './passkeys/passkeys.ts'
@@ -87,6 +88,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onReaders?: ((count: number) => void) | undefined
   /** It is called with the seconds after which readers of revocations were told of one. */
   onLag?: ((seconds: number) => void) | undefined
+  /** Answers for a provider that is in this process. */
+  fetchFrom?: OAuthDeps['fetchFrom']
 }
 
 /** The core has the rules without HTTP, which a service and the command line share. */
@@ -202,7 +205,13 @@ export const createCore = (given: CoreDeps): Core => {
   const { has: hasFactors, hasPasskey, findAsked } = factors
   const found = { hasFactors, hasPasskey, findAsked, unlockLogins: limits.unlock }
   const links = createLinks({ ...shared, ...settings.links, ...messages, ...found, users })
-  const oauth = createOAuth({ ...shared, ...settings.oauth, users, hasPasskey: factors.hasPasskey })
+  const oauth = createOAuth({
+    ...shared,
+    ...settings.oauth,
+    users,
+    hasPasskey: factors.hasPasskey,
+    fetchFrom: given.fetchFrom,
+  })
   const secondFactors = createSecondFactors({ ...shared, ...settings.secondFactors, factors, onCode: given.onCode })
   const pendingSignIns = createPendingSignIns({ ...base, lockIdentity })
   const knownBrowsers = createKnownBrowsers({ ...base, ...settings.browsers })

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
+import type { Environment } from './config/setting.ts'
 import { escapeControls } from './lib/control-characters.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, createPrettyStream, type Log } from './lib/log.ts'
@@ -26,12 +27,13 @@ const runCommand = async (args: string[]): Promise<void> => {
   loadEnvFile()
   dropDriverSettings()
   const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
-  const loadConfig = (): Config => readConfig(process.env, readText, { fromEnvFile, modeOf })
+  const loadConfig = (environment: Environment = process.env): Config =>
+    readConfig(environment, readText, { fromEnvFile, modeOf })
   const serve = () => runServe(loadConfig())
   // This way does without the parser of arguments, which takes its time to load.
   if (args[0] === 'serve' && args.length === 1) return serve()
   const { runProgram } = await import('./cli/program.ts')
-  await runProgram(args, { loadConfig, serve, environment: process.env, fromEnvFile })
+  await runProgram(args, { loadConfig, serve, endWithParent, environment: process.env, fromEnvFile })
 }
 
 const write = (text: string): boolean => process.stderr.write(text)
@@ -71,13 +73,13 @@ const openLog = ({ logLevel }: Config): Log =>
 const LOOK_AFTER_PARENT_MS = 1000
 
 /** npx ends its shell and tells svc nothing on SIGTERM: svc then has another parent, and stops as if it were told. */
-const endWithParent = (parent: number): void => {
+const endWithParent = (parent = process.ppid): void => {
   if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')
   else setTimeout(endWithParent, LOOK_AFTER_PARENT_MS, parent).unref()
 }
 
 const runServe = async (config: Config): Promise<void> => {
-  if (process.env['npm_command'] === 'exec') endWithParent(process.ppid)
+  if (process.env['npm_command'] === 'exec') endWithParent()
   const { serve } = await import('./serve/serve.ts')
   return serve(config, { log: openLog(config), greet: process.stderr.isTTY ? write : undefined })
 }

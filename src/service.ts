@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import type { Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { appNameOf, type Config } from './config/config.ts'
@@ -12,12 +13,13 @@ import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { onDemand } from './lib/on-demand.ts'
 import type { SiteFrame } from './web/site/frame.ts'
+import type { Layout } from './web/site/layout.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation, createCleanupTime } from './storage/cleanup.ts'
 import { deleteEndedCounters, deleteExcessCounters } from './limits/counter-store.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
 
-interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost'> {
+interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost' | 'fetchFrom'> {
   config: Config
   log: Log
   /** Tests turn it. */
@@ -26,8 +28,13 @@ interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost'> {
 
 /** The service is a process that serves: the core with HTTP, metrics and cleanup around it. */
 export interface Service {
-  /** Begins to listen; resolves to the address as a URL. */
-  start(): Promise<string>
+  core: Core
+  /** All pages have this layout. */
+  layout: Layout
+  /** Handles requests: those of its own connections, and those that are handed to it. */
+  server: Server
+  /** Begins to serve, and to listen unless something else hands it requests; resolves to the address as a URL. */
+  start(begin?: () => Promise<string>): Promise<string>
   /** Reports that it is not ready, finishes the requests under way, and closes the database. */
   stop(drainMs?: number): Promise<void>
 }
@@ -61,6 +68,7 @@ export const createService = async ({
   log,
   clock,
   hashCost,
+  fetchFrom,
   ...bootstrapped
 }: ServiceDeps): Promise<Service> => {
   const { db, rootSecret } = bootstrapped
@@ -74,6 +82,7 @@ export const createService = async ({
     stopping: stopping.signal,
     clock,
     hashCost,
+    fetchFrom,
     onHash: metrics?.observeHash,
     onDelivery: metrics?.countDelivery,
     onMail: metrics?.countMail,
@@ -136,9 +145,13 @@ export const createService = async ({
   }
 
   return {
-    async start() {
+    core,
+    layout: frame.layout,
+    server,
+
+    async start(begin = () => listen(server, config)) {
       await metrics?.start()
-      const address = await listen(server, config)
+      const address = await begin()
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       // The request that needs a module tries again if it could not be loaded.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()

@@ -41,9 +41,10 @@ const RULES: readonly Rule[] = [
     breach: `const nowMs = Date.now()`,
   },
   {
-    title: 'the HTTP server is created in http/, and that of the metrics in metrics/listener.ts',
+    title:
+      'the HTTP server is created in http/, that of the metrics in metrics/listener.ts, and that of svc dev in dev/front.ts',
     pattern: /\bcreateServer\b.*from '.*\/node-http\.ts'/,
-    places: /^http\/|^metrics\/listener\.ts$/,
+    places: /^http\/|^metrics\/listener\.ts$|^dev\/front\.ts$/,
     breach: `import { createServer } from '../lib/node-http.ts'`,
   },
   {
@@ -77,10 +78,10 @@ const RULES: readonly Rule[] = [
     breach: 'reply.header("set-cookie", `svc_access=${token}`)',
   },
   {
-    title: 'HTML is written in web/ and mail/',
+    title: 'HTML is written in web/, mail/ and dev/',
     pattern:
       /<\/?(?:!doctype|html|head|body|main|form|h\d|div|p|a|b|br|button|input|label|ul|li|script|style|svg)\b[^<>()]*>/i,
-    places: /^(?:web|mail)\//,
+    places: /^(?:web|mail|dev)\//,
     breach: 'reply.send(`<p class="problem">${message}</p>`)',
   },
   {
@@ -119,6 +120,19 @@ const RULES: readonly Rule[] = [
     pattern: /^import (?!type\b).*from '(?:\.{1,2}\/)+(?:metrics\/)?(?:metrics|counts|readings)\.ts'/m,
     places: /^metrics\//,
     breach: `import { createMetrics } from '../metrics/metrics.ts'`,
+  },
+  {
+    title: 'the libraries of svc dev are known in dev/',
+    pattern: importOf('(?:httpxy|smtp-server|postal-mime)'),
+    places: /^dev\//,
+    breach: `import { createProxyServer } from 'httpxy'`,
+  },
+  {
+    // No other command loads anything of it, and no service.
+    title: 'dev/ is loaded by its own command',
+    pattern: /(?:from|import\() ?'(?:\.{1,2}\/)+dev\/(?!dev\.ts'\)\).devCommand)/,
+    places: /^dev\/|^cli\/dev\//,
+    breach: `import { startDev } from '../dev/dev.ts'`,
   },
   {
     title: 'passwords are hashed in accounts/passwords/, behind the queue of passwords.ts',

@@ -15,6 +15,7 @@ const FUNCTION_LIMIT = 40
 
 /** Files above the limit, and why each is one subject. An entry that is not needed any more fails the test. */
 const LONG_FILES: Record<string, string> = {
+  'scripts/imports.ts': 'a table: which folder may import from where',
   'sdk/src/admin/api-types.ts': 'made from the OpenAPI document',
   'src/config/settings.ts': 'a table: the settings',
   'src/core.ts': 'the composition root of the domain',

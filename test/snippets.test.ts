@@ -15,12 +15,7 @@ const RECEIVERS = 'test/spec/webhooks/documented-receivers.test.ts'
 
 /** The snippets that a test extracts and runs: the document, how they begin, and the test. */
 const RUN: [document: string, beginnings: string[], by: string][] = [
-  [
-    'README.md',
-    ['B=http', "import { createServer } from 'node:http'", 'node examples/proxy.mjs', 'node hello.mjs'],
-    DOCUMENTS,
-  ],
-  ['docs/frameworks.md', ['node examples/proxy.mjs'], DOCUMENTS],
+  ['README.md', ['B=http', "import { createServer } from 'node:http'"], DOCUMENTS],
   ['docs/read-the-user.md', ['const AUTH', 'import json', 'package auth'], DOCUMENTS],
   ['docs/server-api.md', ['curl '], DOCUMENTS],
   ['docs/audit.md', ['curl '], DOCUMENTS],
@@ -53,6 +48,7 @@ const MACHINE = 'it changes the machine, or needs programs that the tests do not
 
 /** The snippets that no test runs, and why. */
 const NOT_RUN: [document: string, beginnings: string[], reason: string][] = [
+  ['README.md', ['npm ci && npm run'], INTERACTIVE],
   ['README.md', ["import { verifyWebhook } from '@svc/sdk/webhooks'"], 'test/sdk/ calls the same function'],
   [
     'docs/debugging.md',
@@ -62,14 +58,13 @@ const NOT_RUN: [document: string, beginnings: string[], reason: string][] = [
   ['docs/clients.md', ['import { exchangeCodeAsync'], 'it runs on phones; the same calls were run by hand, on Node'],
   ['docs/debugging.md', ['sqlite3 ', 'npx node --input-type=module'], 'it reads the database of an installation'],
   ['docs/deploy.md', [''], MACHINE],
-  ['docs/frameworks.md', ['// vite.config.js'], 'Vite is not installed; it was run by hand, with Vite 8.3.8'],
-  ['docs/mail.md', ['npx maildev'], MACHINE],
   ['docs/move-users.md', ['PGTZ=UTC psql', 'psql '], 'it reads the database of another system'],
   ['docs/faults.md', ['node -e "'], 'it ends all sessions of an installation'],
   ['docs/protect.md', ['curl '], 'the tests of gateways send such requests'],
   ['docs/scaling.md', ['systemctl', 'for number', 'DOMAIN='], MACHINE],
   ['docs/server-api.md', ['const response = await fetch'], PARTS],
-  ['docs/start.md', ['npm ci && npm start'], INTERACTIVE],
+  ['docs/start.md', ['npm ci && npm'], INTERACTIVE],
+  ['docs/start.md', ['npm install --save-dev'], 'test/deploy/package.test.ts packs svc, and runs svc dev'],
   [
     'docs/verify-locally.md',
     ["import { createRemoteJWKSet, jwtVerify } from 'jose'"],
@@ -97,9 +92,9 @@ const linesOf = ({ code }: Snippet): string[] =>
 
 const isSettings = (snippet: Snippet): boolean => linesOf(snippet).every((line) => /^SVC_\w+=/.test(line))
 
-/** The arguments of a command of svc, however it is started. */
+/** The arguments of a command of svc, however it is started, up to `--`: what follows is a command of its own. */
 const argumentsOf = (line: string): string[] | undefined =>
-  /^(?:npm run (?:--silent )?svc -- |npx svc |svc )(.*)$/.exec(line)?.[1]?.split(/\s+/)
+  /^(?:npm run (?:--silent )?svc -- |npx svc |svc )(.*?)(?: -- .*)?$/.exec(line)?.[1]?.split(/\s+/)
 
 const commandsOf = (snippet: Snippet): string[][] => linesOf(snippet).flatMap((line) => [argumentsOf(line) ?? []])
 

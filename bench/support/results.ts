@@ -17,6 +17,7 @@ export const NAMES = [
   'timing',
   'page',
   'start',
+  'dev',
   'sdk-start',
   'sdk-verify',
   'memory',

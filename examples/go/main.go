@@ -107,16 +107,19 @@ func receiveEvent(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func main() {
-	if os.Getenv("SVC_WEBHOOK_SECRET") == "" || badSecret != nil {
-		log.Fatal("SVC_WEBHOOK_SECRET is missing, or is not whsec_ and base64")
-	}
+func handler() http.Handler {
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /{$}", withUser(false, page("home")))
 	routes.HandleFunc("GET /notes", withUser(true, page("notes")))
 	routes.HandleFunc("POST /notes", withUser(true, addNote))
 	routes.HandleFunc("POST /webhooks", receiveEvent)
 	// A sibling host (evil.example.com beside example.com) could send forms with the user's cookies.
-	guarded := http.NewCrossOriginProtection().Handler(routes)
-	log.Fatal(http.ListenAndServe("127.0.0.1:"+cmp.Or(os.Getenv("PORT"), "3000"), guarded))
+	return http.NewCrossOriginProtection().Handler(routes)
+}
+
+func main() {
+	if os.Getenv("SVC_WEBHOOK_SECRET") == "" || badSecret != nil {
+		log.Fatal("SVC_WEBHOOK_SECRET is missing, or is not whsec_ and base64")
+	}
+	log.Fatal(http.ListenAndServe("127.0.0.1:"+cmp.Or(os.Getenv("PORT"), "3000"), handler()))
 }

@@ -8,7 +8,7 @@ from authlib.oidc.core import IDToken
 from flask import Flask, abort, redirect, render_template_string, request, session
 from joserfc.errors import InvalidClaimError, JoseError
 
-ISSUER = os.environ.get("SVC_BASE_URL", "http://localhost:8080") + "/auth"
+ISSUER = os.environ.get("SVC_BASE_URL", "http://localhost:8000") + "/auth"
 OWN_URL = os.environ.get("OWN_URL", "http://127.0.0.1:4000")
 CLIENT_ID = os.environ["CLIENT_ID"]
 

@@ -110,7 +110,7 @@ func (app *reports) receiveLogout(w http.ResponseWriter, r *http.Request) {
 }
 
 func main() {
-	issuer := cmp.Or(os.Getenv("SVC_BASE_URL"), "http://localhost:8080") + "/auth"
+	issuer := cmp.Or(os.Getenv("SVC_BASE_URL"), "http://localhost:8000") + "/auth"
 	id, ownURL := os.Getenv("CLIENT_ID"), cmp.Or(os.Getenv("OWN_URL"), "http://127.0.0.1:4000")
 	ctx := oidc.ClientContext(context.Background(), &http.Client{Timeout: 5 * time.Second})
 	provider, err := oidc.NewProvider(ctx, issuer)

@@ -1,8 +1,6 @@
 import react from '@vitejs/plugin-react'
 
-const svc = process.env.SVC_URL ?? 'http://127.0.0.1:8080'
-
-// For `npx vite`, which is the proxy in front of both then.
-const proxy = { '^/auth([/?]|$)': { target: svc }, '/api': { target: 'http://127.0.0.1:3000' } }
+// `npx vite` passes requests for the API on to `node server.js`.
+const proxy = { '/api': { target: process.env.API_URL ?? 'http://127.0.0.1:3000' } }
 
 export default { plugins: [react()], server: { proxy } }

@@ -1,6 +1,4 @@
 export type { NewUser, SignedIn, SignInCookie, TestUser } from './testing/accounts.ts'
-export type { Scope } from './testing/api-keys.ts'
 export type { Arrivals } from './testing/arrivals.ts'
-export type { Message } from './testing/message.ts'
-export { type StartSvcOptions, startSvc, type TestSvc } from './testing/start-svc.ts'
-export type { ReceivedWebhook } from './testing/webhook-receiver.ts'
+export type { Message, ReceivedWebhook } from './testing/dev-process.ts'
+export { type Scope, type StartSvcOptions, startSvc, type TestSvc } from './testing/start-svc.ts'

@@ -6,6 +6,7 @@ import { Interrupted } from './terminal/prompt.ts'
 /** This is THE table of commands, by the headings of the help. A file is loaded when one of its commands is used. */
 const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
   'The service:': {
+    dev: async () => (await import('./dev/dev.ts')).devCommand,
     serve: async () => (await import('./service.ts')).serveCommand,
     doctor: async () => (await import('./doctor/doctor.ts')).doctor,
     healthcheck: async () => (await import('./service.ts')).healthcheckCommand,

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isLoopbackUrl } from '../lib/url.ts'
 import type { ReadSettings } from './settings.ts'
 
 type Settings = Pick<ReadSettings, 'passkeys' | 'baseUrl' | 'relyingPartyId'>
@@ -10,11 +11,14 @@ type Settings = Pick<ReadSettings, 'passkeys' | 'baseUrl' | 'relyingPartyId'>
 export const relyingPartyIdOf = ({ passkeys, baseUrl, relyingPartyId }: Settings): string | undefined =>
   passkeys && canHavePasskeys(baseUrl) ? (relyingPartyId ?? hostOf(baseUrl)) : undefined
 
-/** Browsers offer passkeys to secure origins with a domain: https, or `http://localhost` (WebAuthn section 13.4.9). */
+/**
+ * Browsers offer passkeys to secure origins with a domain: https, or http under `localhost` or a name below it
+ * (WebAuthn section 13.4.9).
+ */
 const canHavePasskeys = (baseUrl: string | undefined): boolean => {
   const host = hostOf(baseUrl)
   if (isIP(host.replace(/^\[|\]$/g, '')) !== 0) return false
-  return baseUrl === undefined || baseUrl.startsWith('https:') || host === 'localhost'
+  return baseUrl === undefined || baseUrl.startsWith('https:') || isLoopbackUrl(baseUrl)
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Database, Queries } from '../storage/database.ts'
 import type { ProviderFactor } from './provider-factor.ts'
 import type { ProviderProfile } from './providers/profile.ts'
 import type { ProviderSettings } from './providers/presets.ts'
+import type { ProviderFetch } from './providers/provider-fetch.ts'
 
 export interface OAuthDeps
   extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'>,
@@ -36,6 +37,8 @@ export interface OAuthDeps
   providers: ProviderSettings[]
   /** Limits each request to a provider. */
   timeoutMs: number
+  /** Answers for a provider that is in this process, by its issuer; all others are asked over the network. */
+  fetchFrom?: ((issuer: string) => ProviderFetch | undefined) | undefined
 }
 
 /** The functions of this folder are handed the same, each a part, with what follows from the settings. */

@@ -82,7 +82,7 @@ export interface OAuth
 }
 
 export const createOAuth = (deps: OAuthDeps): OAuth => {
-  const { baseUrl, clock, timeoutMs } = deps
+  const { baseUrl, clock, timeoutMs, fetchFrom } = deps
   const providerNames = deps.providers.map(({ name }) => name)
   /** A provider may still be connected to an account after it was removed from the settings. */
   const labelOf = (name: string) => deps.providers.find((it) => it.name === name)?.label ?? presetOf(name).label
@@ -94,7 +94,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   const configured = new Map(
     deps.providers.map((settings) => [
       settings.name,
-      { settings, load: once(() => loadProvider({ settings, timeoutMs, clock })) },
+      { settings, load: once(() => loadProvider({ settings, timeoutMs, clock, fetch: fetchFrom?.(settings.issuer) })) },
     ]),
   )
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import closeWithGrace from 'close-with-grace'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
-import { flushLog, type Log } from '../lib/log.ts'
-import { createService, type Service } from '../service.ts'
+import type { Log } from '../lib/log.ts'
+import { createService } from '../service.ts'
 import { overviewOf, overviewText } from './overview.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
 
 /** Requests that still run after the drain and this time are cut off. */
 const STOP_WITHIN_MS = 9500
@@ -27,7 +27,7 @@ export const serve = async (configured: Config, { log, greet }: ServeDeps): Prom
     ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
   })
   // The handlers come before the line that it serves: from then on the service may be told to stop.
-  const removeHandlers = stopOnSignal(service, config, log)
+  const removeHandlers = stopOnSignal({ stop: () => service.stop(), withinMs: config.drainMs + STOP_WITHIN_MS, log })
   const listen = await service.start().catch(async (error: unknown) => {
     removeHandlers()
     await service.stop()
@@ -65,38 +65,4 @@ const listenError = (error: unknown, { host, port }: Config): unknown => {
     return new AppError('unavailable', `Cannot listen on ${host} port ${port} (${code}).`)
   }
   return error
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
-
-/** Ctrl+C reaches every process of a terminal, and npm or a watcher passes it on: it arrives twice within this time. */
-const ECHO_MS = 500
-
-/** Stops the service on a signal, or on an error that nothing caught, and exits. Returns how to remove the handlers. */
-const stopOnSignal = (service: Service, { drainMs }: Config, log: Log): (() => void) => {
-  let first: { signal: NodeJS.Signals; atMs: number } | undefined
-  let isStopping = false
-  const options = { delay: drainMs + STOP_WITHIN_MS, logger: false as const, skip: [...SIGNALS] }
-  const grace = closeWithGrace(options, async ({ err, ...other }) => {
-    isStopping = true
-    if (err) log.error({ err }, 'stopping after an error that nobody expected')
-    else log.info({ signal: first?.signal ?? other.signal }, 'stopping')
-    await service.stop()
-    log.info('stopped')
-    await flushLog(log)
-  })
-
-  const onSignal = (signal: NodeJS.Signals): void => {
-    const atMs = performance.now()
-    if (first?.signal === 'SIGINT' && atMs - first.atMs < ECHO_MS) return
-    if (isStopping) process.exit(1)
-    first = { signal, atMs }
-    grace.close()
-  }
-  for (const signal of SIGNALS) process.on(signal, onSignal)
-
-  return () => {
-    grace.uninstall()
-    for (const signal of SIGNALS) process.off(signal, onSignal)
-  }
 }

@@ -1,6 +1,6 @@
 // Runs once.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { containerFile, readSettings } from '../support/deploy/deployment.ts'
@@ -23,6 +23,13 @@ describe('the container file', () => {
     assert.ok(user >= 10_000)
     assert.match(text, /^HEALTHCHECK .* CMD \["svc", "healthcheck"\]$/m)
     assert.match(text, /^ENTRYPOINT \["svc"\]\nCMD \["serve"\]$/m)
+  })
+
+  test('and every other file that starts svc in production starts no svc dev', () => {
+    const files = globSync('**/*', { cwd: path.join(ROOT, 'deploy'), withFileTypes: true }).filter((it) => it.isFile())
+    const texts = files.map((file) => readFileSync(path.join(file.parentPath, file.name), 'utf8'))
+    assert.ok(texts.length > 10)
+    for (const one of [...texts, text]) assert.doesNotMatch(one, /svc(?:\.js)?["', ]+dev\b|["']dev["']/)
   })
 
   test('keeps the data in its volume, and listens on the port that it exposes', () => {

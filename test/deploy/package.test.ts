@@ -2,20 +2,23 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { once } from 'node:events'
 import path from 'node:path'
 import { before, describe, test } from 'node:test'
+import { createDevRoutes } from '../../src/dev/dev-routes.ts'
 import { logIn, logOut, signedUp } from '../support/client/accounts.ts'
 import { assertSignedIn } from '../support/client/assertions.ts'
-import { runSvc } from '../support/service/command.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { runSvc, spawnSvc } from '../support/service/command.ts'
 import { startServiceProcess } from '../support/service/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { eventually } from '../support/wait.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
 const COPIED = [
   '.npmrc',
   'bin',
   'docs',
-  'examples/proxy.mjs',
   'scripts',
   'src',
   'LICENSE',
@@ -71,14 +74,7 @@ describe('the package that npm pack makes', () => {
   })
 
   test('holds JavaScript and what is read beside it, the documents, and no TypeScript and no tests', () => {
-    for (const name of [
-      'dist/main.js',
-      'dist/web/site/style.css',
-      'docs/configuration.md',
-      'examples/proxy.mjs',
-      'LICENSE',
-      'README.md',
-    ])
+    for (const name of ['dist/main.js', 'dist/web/site/style.css', 'docs/configuration.md', 'LICENSE', 'README.md'])
       assert.ok(packed.files.includes(name), name)
     assert.deepEqual(
       packed.files.filter((name) => /\.ts$|^(?:src|test|bench|scripts|runtime|data)(?:\/|$)/.test(name)),
@@ -93,6 +89,48 @@ describe('the package that npm pack makes', () => {
       '.txt',
     ])
     for (const name of beside) assert.ok(packed.files.includes(name), name)
+  })
+
+  test('svc serve loads nothing of svc dev, and answers none of its requests', async (t) => {
+    const loaded = path.join(temporaryDirectory(t), 'loaded')
+    const tap = `import { appendFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+registerHooks({ load(url, context, next) { appendFileSync(${JSON.stringify(loaded)}, url + '\\n'); return next(url, context) } })`
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tap)}` }
+    const service = await startServiceProcess({ launcher, env, t })
+    const modules = () => readFileSync(loaded, 'utf8').split('\n')
+    // What the start leaves out is loaded a moment later.
+    await eventually('the modules of the pages', () =>
+      modules().some((url) => url.endsWith('/dist/web/logout/logout.js')),
+    )
+    await signedUp(service)
+    const agent = createUserAgent(service)
+    for (const path of createDevRoutes({} as never).map((route) => route.path.replace('{id}', '1'))) {
+      const headers = { 'content-type': 'application/json' }
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+        const { status } = await agent.send({ method, path, headers, body: '{"email":"ada@example.com"}' })
+        assert.equal(status, 404, `${method} ${path}`)
+      }
+    }
+    const OF_DEV = /\/dist\/(?:dev|cli)\/|\/node_modules\/(?:httpxy|smtp-server|postal-mime)\//
+    assert.deepEqual(
+      modules().filter((url) => OF_DEV.test(url)),
+      [],
+    )
+    assert.ok(modules().some((url) => url.endsWith('/dist/service.js')))
+  })
+
+  test('svc dev runs below node_modules, with its pages and its files', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const child = spawnSvc({ args: ['dev', '--json', '--port', '0'], cwd, env: { TMPDIR: cwd }, launcher })
+    const [line]: string[] = await once(child.stdout, 'data')
+    const { url } = JSON.parse(line?.split('\n')[0] ?? '') as { url: string }
+    const agent = createUserAgent({ url })
+    for (const path of ['/', '/auth/dev/mail', '/auth/dev/dev.css', '/auth/dev/dev.js', '/auth/login'])
+      assert.equal((await agent.get(path)).status, 200, path)
+    const ended = once(child, 'close')
+    child.kill('SIGINT')
+    assert.deepEqual([await ended, readdirSync(cwd)], [[0, null], []])
   })
 
   test('names the packages of the repository, and brings no Node', () => {

@@ -1,26 +1,24 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createBackend } from '../support/client/backend.ts'
-import { newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { newPerson, signedUp } from '../support/client/accounts.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
-import { EXAMPLES_FOLDER } from '../support/examples/examples.ts'
 import { canRun } from '../support/examples/running-example.ts'
 import { signedHeaders } from '../support/examples/signed-event.ts'
 import { startProgram } from '../support/gateway/gateway.ts'
-import { freePort } from '../support/network/free-port.ts'
+import { freePort, listensOn } from '../support/network/free-port.ts'
+import { spawnSvc } from '../support/service/command.ts'
 import { startService } from '../support/service/service.ts'
 import { requireSnippet, snippetsOf } from '../support/snippets.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { eventually } from '../support/wait.ts'
 
 const svc = await startService()
 const cwd = temporaryDirectory()
@@ -46,14 +44,12 @@ const shell = async (code: string, env: Record<string, string> = {}): Promise<st
 }
 
 describe('curl', () => {
-  for (const document of canRun('curl') ? ['README.md', 'docs/start.md'] : []) {
-    test(`${document}: the lines that log in with curl print the user`, async () => {
-      const printed = await shell(requireSnippet(document, 'B=http'))
+  if (canRun('curl')) {
+    test('docs/start.md: the lines that log in with curl print the user', async () => {
+      const printed = await shell(requireSnippet('docs/start.md', 'B=http'))
       assert.equal(JSON.parse(printed.slice(printed.indexOf('{'))).email, ADA.email)
     })
-  }
 
-  if (canRun('curl')) {
     test('docs/server-api.md and docs/audit.md: each request succeeds', async () => {
       const one = await signedUp(svc)
       const other = await signedUp(svc)
@@ -85,62 +81,30 @@ describe('curl', () => {
   }
 })
 
-test('README.md: the application says hello behind the proxy for development, and sends visitors to the login page', async () => {
-  const [app, proxy] = [await freePort(), await freePort()]
+test('README.md: svc dev starts the application, which says hello and sends visitors to the login page', async (t) => {
+  const [app, port] = [await freePort(), await freePort()]
   const code = requireSnippet('README.md', "import { createServer } from 'node:http'").replace('3000', String(app))
-  await startProgram([process.execPath, write('hello.mjs', code)], { port: app, cwd })
-  const env = { PORT: String(app), SVC_PORT: String(svc.port), PROXY_PORT: String(proxy) }
-  await startProgram([process.execPath, path.join(EXAMPLES_FOLDER, 'proxy.mjs')], { port: proxy, cwd, env })
-  const visitor = createUserAgent({ url: `http://localhost:${proxy}` })
+  const command = [process.execPath, write('hello.mjs', code)]
+  const options = ['--port', String(port), '--app', `http://localhost:${app}`]
+  const dev = spawnSvc({ args: ['dev', '--quiet', ...options, '--', ...command], cwd, env: {} })
+  // It ends its command, too.
+  t.after(() => dev.kill('SIGTERM') && once(dev, 'exit'))
+  const visitor = createUserAgent({ url: `http://localhost:${port}` })
+  await eventually(
+    'the application',
+    async () => (await listensOn(port)) && (await visitor.get('/')).status === 303,
+    20,
+  )
   const refused = await visitor.get('/a?b=c&d')
   assert.deepEqual([refused.status, refused.location], [303, '/auth/login?return_to=%2Fa%3Fb%3Dc%26d'])
   const origin = { origin: visitor.url, 'sec-fetch-site': 'same-origin' }
-  const login = await visitor.post('/auth/login', { ...ADA, return_to: '/a?b=c&d' }, origin)
+  const given = { email: ADA.email, password: 'ada likes numbers', return_to: '/a?b=c&d' }
+  const login = await visitor.post('/auth/login', given, origin)
   assert.deepEqual([login.status, login.location], [303, '/a?b=c&d'], login.text)
   assert.equal((await visitor.get('/a?b=c&d')).text, 'Hello, ada')
-})
-
-test('the proxy for development passes WebSockets, and nothing else that asks for another protocol', async (t) => {
-  const upgrades: string[] = []
-  const app = createServer().on('upgrade', ({ headers }, socket) => {
-    upgrades.push(String(headers.upgrade))
-    const key = `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`
-    const accept = createHash('sha1').update(key).digest('base64')
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n`)
-    socket.write(`Sec-WebSocket-Accept: ${accept}\r\n\r\n`)
-    socket.write(Buffer.from([0x81, 2, 0x68, 0x69]))
-    socket.on('data', () => socket.end())
-  })
-  t.after(() => app.close())
-  await once(app.listen(0, '127.0.0.1'), 'listening')
-  const proxy = await freePort()
-  const env = { PORT: String((app.address() as AddressInfo).port), SVC_PORT: '1', PROXY_PORT: String(proxy) }
-  await startProgram([process.execPath, path.join(EXAMPLES_FOLDER, 'proxy.mjs')], { port: proxy, cwd, env })
-  const live = new WebSocket(`ws://localhost:${proxy}/live`)
-  const [message] = (await once(live, 'message')) as [MessageEvent]
-  assert.equal(message.data, 'hi')
-  live.close()
-  await once(live, 'close')
-  const other = connect(proxy, '127.0.0.1')
-  other.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n')
-  assert.match(await text(other), /^HTTP\/1\.1 400 /)
-  assert.deepEqual(upgrades, ['websocket'])
-})
-
-test('docs/frameworks.md: the Caddyfile for development puts both behind one origin', async () => {
-  const [app, proxy] = [await freePort(), await freePort()]
-  const hello = requireSnippet('README.md', "import { createServer } from 'node:http'").replace('3000', String(app))
-  await startProgram([process.execPath, write('hello-caddy.mjs', hello)], { port: app, cwd })
-  const text = requireSnippet('docs/frameworks.md', 'http://localhost:8000\n')
-    .replace('localhost:8000', `localhost:${proxy}`)
-    .replace('127.0.0.1:8080', `127.0.0.1:${svc.port}`)
-    .replace('127.0.0.1:3000', `127.0.0.1:${app}`)
-  writeFileSync(path.join(cwd, 'Caddyfile'), `{\n  admin off\n}\n${text}`)
-  await startProgram(['caddy', 'run'], { port: proxy, cwd })
-  const visitor = newAgent({ url: `http://localhost:${proxy}` })
-  assert.equal((await visitor.get('/x')).location, '/auth/login?return_to=%2Fx')
-  assert.equal((await signUp(visitor, newPerson())).status, 303)
-  assert.match((await visitor.get('/x')).text, /^Hello, /)
+  if (!canRun('curl')) return
+  const printed = await shell(requireSnippet('README.md', 'B=http').replace('http://localhost:8000', visitor.url))
+  assert.match(printed, /"email":"mary@example\.com","username":"mary","roles":\[\],"disabled":false/)
 })
 
 /** What a program prints for the cookies of a user and for those of nobody. */

@@ -123,6 +123,7 @@ export const tested = async (): Promise<void> => {
   const user = await svc.createUser({ roles: ['admin'] })
   const { cookie, cookies } = await svc.signIn(user)
   const [subject, type]: (string | undefined)[] = [svc.messages[0]?.subject, svc.webhooks[0]?.type]
+  await svc.moveClock('15m')
   console.log(cookie, cookies[0]?.sameSite, subject, type)
 }
 `

@@ -1,12 +1,14 @@
 // Runs once, alone.
 import assert from 'node:assert/strict'
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
-import { Worker } from 'node:worker_threads'
 import { createAdmin } from '../../sdk/src/admin.ts'
 import { createAuth } from '../../sdk/src/server.ts'
 import { startSvc } from '../../sdk/src/testing.ts'
@@ -50,17 +52,17 @@ const isGone = async (url: string, folder: string): Promise<boolean> =>
 describe('startSvc', () => {
   test('creates users who can sign in, and whom the application reads', async () => {
     const user = await svc.createUser({
-      email: 'ada@example.com',
-      username: 'ada',
-      name: 'Ada L',
+      email: 'mary@example.com',
+      username: 'mary',
+      name: 'Mary S',
       roles: ['admin', 'editor'],
     })
     const other = await svc.createUser()
     const { cookie, cookies } = await svc.signIn(user)
     const found = await createAuth({ url: svc.url }).getUser({ headers: { cookie } })
     assert.equal(found?.id, user.id)
-    assert.deepEqual([found.email, found.username, found.roles], ['ada@example.com', 'ada', ['admin', 'editor']])
-    assert.deepEqual([user.name, found.name, other.name], ['Ada L', 'Ada L', null])
+    assert.deepEqual([found.email, found.username, found.roles], ['mary@example.com', 'mary', ['admin', 'editor']])
+    assert.deepEqual([user.name, found.name, other.name], ['Mary S', 'Mary S', null])
     assert.notEqual(other.id, user.id)
     const access = cookies.find(({ name }) => name === 'svc_access')
     assert.ok(access && access.expires > Date.now() / 1000)
@@ -82,12 +84,13 @@ describe('startSvc', () => {
     assert.deepEqual([found?.name, unverified.name], ['Grace', 'Grace'])
     const verified = await svc.signIn(await svc.createUser())
     assert.equal((await auth.getUser({ headers: { cookie: verified.cookie } }))?.emailVerified, true)
-    for (const user of [disabled, both]) await assert.rejects(svc.signIn(user), /could not sign in: 40\d \S/)
+    for (const user of [disabled, both])
+      await assert.rejects(svc.signIn(user), /sign-in answered 409: The account of \S+ is disabled/)
     assert.deepEqual(
       [unverified, disabled, both].map((user) => user.disabled),
       [false, true, true],
     )
-    const { users, audit } = await svc.admin()
+    const { users, audit } = svc.admin
     assert.deepEqual([(await users.get(both.id)).email_verified, (await users.get(both.id)).disabled], [false, true])
     assert.ok((await audit.list()).events.length > 0)
     const reader = createAdmin({ url: svc.url, apiKey: await svc.createApiKey('users:read') })
@@ -109,11 +112,26 @@ describe('startSvc', () => {
     assert.ok(other.url)
   })
 
-  test('says why a user cannot sign in', async () => {
-    const user = await svc.createUser()
-    await assert.rejects(svc.signIn({ ...user, password: 'wrong' }), /could not sign in: 401 \S/)
-    await using strict = await startSvc({ env: { SVC_SECOND_FACTOR: 'required' } })
-    await assert.rejects(strict.signIn(await strict.createUser()), /could not sign in: 303 \/auth\/login\/enrol/)
+  test('signs in any email, moves the clock past a session, and empties everything', async () => {
+    await using other = await startSvc({ env: { SVC_SECOND_FACTOR: 'required' } })
+    const { cookie } = await other.signIn({ email: 'new@example.com' })
+    const auth = createAuth({ url: other.url })
+    const emailNow = async () => (await auth.getUser({ headers: { cookie } }))?.email
+    assert.equal(await emailNow(), 'new@example.com')
+    await assert.rejects(other.signIn({ email: 'new' }), /sign-in answered 422: The field "email" must be an email/)
+    await other.moveClock('15m')
+    assert.equal(await emailNow(), undefined)
+    await other.webhooks.waitFor(({ type }) => type === 'user.created', PATIENT)
+    await other.reset()
+    assert.deepEqual(
+      [other.messages, other.webhooks].map(({ length }) => length),
+      [0, 0],
+    )
+    const { users } = await other.admin.users.list()
+    assert.deepEqual(
+      users.map(({ email }) => email),
+      ['ada@example.com', 'grace@example.com'],
+    )
   })
 
   test('keeps the events and the messages of svc', async () => {
@@ -123,7 +141,7 @@ describe('startSvc', () => {
     assert.deepEqual(JSON.parse(created.body).data, created.data)
     const agent = createUserAgent(svc)
     await agent.post('/auth/password/forgot', { email: user.email })
-    const message = await svc.messages.waitFor(({ to }) => to.includes(user.email), PATIENT)
+    const message = await svc.messages.waitFor(({ to }) => to === user.email, PATIENT)
     assert.match(message.subject, /password/i)
     assert.match(message.from, /svc@example\.com/)
     const [link = ''] = message.links
@@ -136,15 +154,21 @@ describe('startSvc', () => {
     )
   })
 
-  test('takes settings, and runs beside another one', async () => {
-    const mail = { SVC_SMTP_URL: undefined, SVC_MAIL_FROM: undefined }
-    const env = { SVC_BASE_URL: 'https://example.com', SVC_LOG_LEVEL: 'error', ...mail }
-    await using other = await startSvc({ env })
-    const { cookies } = await other.signIn(await other.createUser())
-    const access = cookies.find(({ name }) => name.endsWith('svc_access'))
-    assert.deepEqual([access?.domain, access?.secure], ['example.com', true])
-    assert.equal((await createUserAgent(other).get('/auth/password/forgot')).status, 404, 'mail is off')
+  test('takes settings, an application and its receiver, and runs beside another one', async (t) => {
+    const events: string[] = []
+    const app = createServer(async (request, response) => {
+      if (request.method === 'POST') events.push(JSON.parse(await text(request)).type)
+      response.end('the application')
+    }).listen(0, '127.0.0.1')
+    t.after(() => app.close().closeAllConnections())
+    await once(app, 'listening')
+    const origin = `http://127.0.0.1:${(app.address() as AddressInfo).port}`
+    await using other = await startSvc({ app: origin, webhook: `${origin}/webhooks`, env: { SVC_APP_NAME: 'Notes' } })
+    assert.equal(await (await fetch(other.url)).text(), 'the application')
+    assert.match(await (await fetch(`${other.url}/auth/login`)).text(), /Notes/)
+    await eventually('the events', async () => events.includes('user.created'))
     assert.notEqual(other.url, svc.url)
+    await eventually('its log', () => /"route":"\/auth\/login"/.test(other.logs()))
     assert.doesNotMatch(other.logs(), /is not a setting/)
   })
 
@@ -153,21 +177,12 @@ describe('startSvc', () => {
       startSvc({ env: { SVC_SESSION_TTL: 'soon' } }),
       /did not start \(exit 78\):[^]*SVC_SESSION_TTL/,
     )
+    await assert.rejects(startSvc({ env: { SVC_SMTP_URL: 'smtp://localhost' } }), /startSvc does not take SVC_SMTP_URL/)
+    await assert.rejects(startSvc({ env: { SVC_BASE_URL: 'https://example.com' } }), /SVC_BASE_URL is set: svc dev/)
     process.env.SVC_BIN = '/nowhere/svc.js'
     await assert.rejects(startSvc(), /SVC_BIN names no file: \/nowhere\/svc\.js/)
     process.env.SVC_BIN = BIN
   })
-})
-
-test('the files of svc stay where a forked process or a thread ends', async (t) => {
-  const hook = path.join(import.meta.dirname, '../../sdk/src/testing/end-with-parent.ts')
-  const folder = temporaryDirectory(t)
-  const env = { TEST_FOLDER_OF_SVC: folder }
-  await once(fork(hook, { env }), 'exit')
-  await once(new Worker(hook, { env }), 'exit')
-  assert.ok(existsSync(folder))
-  await once(spawn(process.execPath, [hook], { env, stdio: ['pipe', 'inherit', 'inherit'] }).stdin.end(), 'close')
-  await eventually('they are gone with svc itself', async () => !existsSync(folder))
 })
 
 describe('svc leaves nothing behind', () => {

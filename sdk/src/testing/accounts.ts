@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Admin } from '../admin.ts'
 import type { Account } from '../user.ts'
-import { runSvc, type SvcCommand } from './svc-process.ts'
 
 /** What is left out is made up. */
 export interface NewUser {
@@ -42,48 +41,24 @@ export interface SignedIn {
   cookies: SignInCookie[]
 }
 
-interface Creation {
-  command: Omit<SvcCommand, 'args'>
-  admin: () => Promise<Admin>
-}
-
-/** Creates an account: with a verified email as `svc users create` does, another one by the server API. */
-export const createUser = async ({ command, admin }: Creation, given: NewUser): Promise<TestUser> => {
-  const { email = `user-${randomUUID()}@example.com`, password = `password ${randomUUID()}` } = given
-  const user = { ...given, email, password }
-  const account =
-    given.emailVerified === false ? await createUnverified(await admin(), user) : await create(command, user)
-  if (given.disabled) await runSvc({ ...command, args: ['users', 'disable', account.id] })
-  return { ...account, password, disabled: given.disabled ?? false }
-}
-
-type WholeUser = NewUser & { email: string; password: string }
-
-const createUnverified = async (admin: Admin, user: WholeUser): Promise<Account> => {
-  const { email, password, username, name, roles = [] } = user
+/** Creates an account by the server API. */
+export const createUser = async ({ users }: Admin, given: NewUser): Promise<TestUser> => {
+  const { email = `user-${randomUUID()}@example.com`, password = `password ${randomUUID()}`, disabled = false } = given
+  const { username, name, roles = [], emailVerified = true } = given
   const names = { ...(username !== undefined && { username }), ...(name !== undefined && { name }) }
-  const made = await admin.users.create({ email, password, roles, ...names, email_verified: false })
+  const made = await users.create({ email, password, roles, ...names, email_verified: emailVerified })
+  if (disabled) await users.update(made.id, { disabled })
+  const { id, created_at } = made
   return {
-    id: made.id,
+    id,
     email,
     username: made.username,
     ...(made.name !== undefined && { name: made.name }),
     roles,
-    disabled: made.disabled,
-    created_at: made.created_at,
+    disabled,
+    created_at,
+    password,
   }
-}
-
-const create = async (command: Creation['command'], user: WholeUser): Promise<Account> => {
-  const { email, password, username, name, roles = [] } = user
-  const options = [
-    ...(username === undefined ? [] : ['--username', username]),
-    ...(name === undefined ? [] : ['--name', name]),
-    ...roles.flatMap((role) => ['--role', role]),
-  ]
-  const args = ['users', 'create', '--json', ...options, '--email', email]
-  const output = await runSvc({ ...command, args }, `${password}\n`)
-  return JSON.parse(output) as Account
 }
 
 const readCookie = (line: string, domain: string): SignInCookie => {
@@ -108,31 +83,8 @@ const readCookie = (line: string, domain: string): SignInCookie => {
   }
 }
 
-const toHeader = (cookies: SignInCookie[]): string => cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-
-/** Fills in the login form. `domain` is the host that the browser sees. */
-export const signIn = async (
-  url: string,
-  domain: string,
-  { email, password }: Pick<TestUser, 'email' | 'password'>,
-): Promise<SignedIn> => {
-  const cookiesOf = ({ headers }: Response) => headers.getSetCookie().map((line) => readCookie(line, domain))
-  const page = await fetch(`${url}/auth/login`, { redirect: 'manual' })
-  await page.text()
-  const before = cookiesOf(page)
-  const csrfToken = before.find(({ name }) => name.endsWith('svc_csrf'))?.value ?? ''
-  const answer = await fetch(`${url}/auth/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { cookie: toHeader(before) },
-    body: new URLSearchParams({ csrf_token: csrfToken, email, password }),
-  })
-  const html = await answer.text()
-  const cookies = [...new Map([...before, ...cookiesOf(answer)].map((cookie) => [cookie.name, cookie])).values()]
-  if (!cookies.some(({ name }) => name.endsWith('svc_access'))) {
-    const [, reason = ''] = /role="alert"[^>]*>([^]*?)<\//.exec(html) ?? []
-    const why = reason.replaceAll(/<[^>]*>|\s+/g, ' ').trim() || (answer.headers.get('location') ?? '')
-    throw new Error(`${email} could not sign in: ${answer.status} ${why}`)
-  }
-  return { cookies, cookie: toHeader(cookies.filter(({ path }) => path === '/')) }
+/** Reads the cookies of a sign-in. `domain` is the host that the browser sees. */
+export const readSignIn = async (answer: Response, domain: string): Promise<SignedIn> => {
+  const { cookie } = (await answer.json()) as { cookie: string }
+  return { cookie, cookies: answer.headers.getSetCookie().map((line) => readCookie(line, domain)) }
 }

@@ -1,36 +1,52 @@
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import type { Admin } from '../admin.ts'
-import { createUser, type NewUser, type SignedIn, signIn, type TestUser } from './accounts.ts'
-import { createKeys, type Scope } from './api-keys.ts'
+import { type Admin, createAdmin } from '../admin.ts'
+import { createUser, type NewUser, readSignIn, type SignedIn, type TestUser } from './accounts.ts'
 import type { Arrivals } from './arrivals.ts'
+import { type Environment, type Message, type ReceivedWebhook, startDevProcess } from './dev-process.ts'
 import { findSvc } from './find-svc.ts'
-import { startMailServer } from './mail-server.ts'
-import type { Message } from './message.ts'
-import { type Environment, type Serving, serve } from './svc-process.ts'
-import { type ReceivedWebhook, startWebhookReceiver } from './webhook-receiver.ts'
+
+/** A scope of the server API. */
+export type Scope =
+  | 'users:read'
+  | 'users:write'
+  | 'credentials:write'
+  | 'sessions:read'
+  | 'sessions:write'
+  | 'audit:read'
+  | 'clients:read'
+  | 'clients:write'
+  | 'tokens:introspect'
 
 export interface StartSvcOptions {
-  /** Settings of svc, as in its documentation; undefined takes one of those that `startSvc` makes away. */
-  env?: Record<string, string | undefined>
+  /** The origin of the application: svc then serves both as one origin, for tests in a browser. */
+  app?: string
+  /** The receiver of the application: events are passed on there. */
+  webhook?: string
+  /** The port of svc; a free one where it is left out. */
+  port?: number
+  /** Settings of svc, as in its documentation. Address, database, secret, mail, webhooks and keys are its own. */
+  env?: Environment
 }
 
 /** A real svc with an empty database of its own, for tests. */
 export interface TestSvc extends AsyncDisposable {
-  /** Where it answers: the value of `SVC_URL`. */
+  /** Where it answers: the value of `SVC_URL`; with `app`, the application too. */
   url: string
+  /** A key of the server API with all scopes: the value of `SVC_API_KEY`. */
+  apiKey: string
+  /** The secret of its events: the value of `SVC_WEBHOOK_SECRET`. */
+  webhookSecret: string
+  /** The server API, as `createAdmin` of `@svc/sdk/admin` with that key. */
+  admin: Admin
   /** Creates an account; what is left out is made up. */
   createUser(user?: NewUser): Promise<TestUser>
-  /** Makes a key of the server API; with all scopes where none is named. */
+  /** Makes a key of the server API with these scopes alone. */
   createApiKey(...scopes: Scope[]): Promise<string>
-  /** The server API, as `createAdmin` of `@svc/sdk/admin` with a key of all scopes. */
-  admin(): Promise<Admin>
-  /** Signs a user in, by the login form. */
-  signIn(user: Pick<TestUser, 'email' | 'password'>): Promise<SignedIn>
+  /** Signs a user in; makes the account where there is none with this email. */
+  signIn(user: { email: string }): Promise<SignedIn>
+  /** Moves the clock of svc forward, by a duration such as `15m` or `720h`. The clock of the application stays. */
+  moveClock(forward: string): Promise<void>
+  /** Empties everything, `messages` and `webhooks` too, and puts the clock right. */
+  reset(): Promise<void>
   /** The messages that svc has sent. */
   messages: Arrivals<Message>
   /** The events that svc has sent. */
@@ -40,81 +56,51 @@ export interface TestSvc extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-const START_TRIES = 3
-
-const findFreePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** Starts svc, on another port when a program was faster to take the first. */
-const serveSomewhere = async (
-  launch: { bin: string; folder: string; env: Environment },
-  triesLeft = START_TRIES,
-): Promise<{ svc: Serving; port: string }> => {
-  const port = launch.env.SVC_PORT ?? String(await findFreePort())
-  try {
-    return { svc: await serve({ ...launch, env: { ...launch.env, SVC_PORT: port } }), port }
-  } catch (error) {
-    const isTaken = launch.env.SVC_PORT === undefined && /Port \d+ on \S+ is taken/.test(String(error))
-    if (!isTaken || triesLeft === 1) throw error
-    return serveSomewhere(launch, triesLeft - 1)
-  }
-}
-
-const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+const argumentsOf = ({ app, webhook, port = 0 }: StartSvcOptions): string[] => [
+  `--port=${port}`,
+  ...(app === undefined ? [] : [`--app=${app}`]),
+  ...(webhook === undefined ? [] : [`--webhook=${webhook}`]),
+]
 
 /**
- * Starts a real svc in a process of its own, with an empty database, a mail server and a receiver of webhooks. It ends
- * with `stop()`, with the block of `await using`, and with this process, however that ends. Finds svc by the package
- * `@svc/svc` beside the application, or by `SVC_BIN`.
+ * Starts a real svc in a process of its own: `svc dev` with an empty database, a mailbox and a receiver of webhooks. It
+ * ends with `stop()`, with the block of `await using`, and with this process, however that ends. Finds svc by the
+ * package `@svc/svc` beside the application, or by `SVC_BIN`.
  */
-export const startSvc = async ({ env = {} }: StartSvcOptions = {}): Promise<TestSvc> => {
-  const bin = findSvc()
-  const [mail, receiver] = await Promise.all([startMailServer(), startWebhookReceiver()])
-  const folder = mkdtempSync(path.join(tmpdir(), 'svc-sdk-'))
-  const settings: Environment = {
-    SVC_RATE_LIMIT: 'off',
-    SVC_SMTP_URL: mail.url,
-    SVC_MAIL_FROM: 'svc@example.com',
-    SVC_WEBHOOK_URL: receiver.url,
-    SVC_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
-    ...env,
+export const startSvc = async (options: StartSvcOptions = {}): Promise<TestSvc> => {
+  const env = { SVC_LOG_LEVEL: 'info', ...options.env }
+  const dev = await startDevProcess(findSvc(), argumentsOf(options), env)
+  const { url, api_key: apiKey, webhook_secret: webhookSecret, not_used: notUsed } = dev.ready
+  if (notUsed.length > 0) {
+    await dev.stop()
+    throw new Error(`startSvc does not take ${notUsed.join(', ')}: svc dev has its own`)
   }
-  const stopServers = (): void => {
-    mail.stop()
-    receiver.stop()
+  const admin = createAdmin({ url, apiKey })
+  const post = (path: string, body: object = {}): Promise<Response> => postJson(`${url}/auth/dev/${path}`, body)
+  return {
+    url,
+    apiKey,
+    webhookSecret,
+    admin,
+    createUser: (user = {}) => createUser(admin, user),
+    createApiKey: async (...scopes) =>
+      ((await (await post('api-keys', scopes.length > 0 ? { scopes } : {})).json()) as { api_key: string }).api_key,
+    signIn: async ({ email }) => readSignIn(await post('sign-in', { email }), new URL(url).hostname),
+    moveClock: async (forward) => void (await post('clock', { forward })),
+    reset: () => dev.afterReset(() => post('reset')),
+    messages: dev.messages,
+    webhooks: dev.webhooks,
+    logs: dev.logs,
+    stop: dev.stop,
+    [Symbol.asyncDispose]: dev.stop,
   }
-  try {
-    const { svc, port } = await serveSomewhere({ bin, folder, env: settings })
-    const launch = { bin, folder, env: { ...settings, SVC_PORT: port } }
-    for (const one of [svc, mail, receiver]) one.unref()
-    const url = `http://localhost:${port}`
-    const { hostname } = new URL(settings.SVC_BASE_URL ?? url)
-    const keys = createKeys(launch, url)
-    const stop = async (): Promise<void> => {
-      await svc.stop()
-      stopServers()
-      removeFolder(folder)
-    }
-    return {
-      url,
-      ...keys,
-      createUser: (user = {}) => createUser({ command: launch, ...keys }, user),
-      signIn: (user) => signIn(url, hostname, user),
-      messages: mail.messages,
-      webhooks: receiver.webhooks,
-      logs: svc.logs,
-      stop,
-      [Symbol.asyncDispose]: stop,
-    }
-  } catch (error) {
-    stopServers()
-    removeFolder(folder)
-    throw error
-  }
+}
+
+/** Throws an error with what svc says, where it refuses. */
+const postJson = async (url: string, body: object): Promise<Response> => {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (answer.ok) return answer
+  const { error } = (await answer.json()) as { error: { message: string } }
+  throw new Error(`${new URL(url).pathname} answered ${answer.status}: ${error.message}`)
 }

@@ -9,9 +9,11 @@ import { type Opened, withCore } from './with-core.ts'
 
 /** `main.ts` passes these to every command. */
 export interface CommandContext {
-  /** Reads the configuration. Throws `ConfigError`. */
-  loadConfig: () => Config
+  /** Reads the configuration, of another environment if one is given. Throws `ConfigError`. */
+  loadConfig: (environment?: Environment) => Config
   serve: () => Promise<void>
+  /** Stops this process, as if it were told, once the process that has started it is gone. */
+  endWithParent: () => void
   environment: Environment
   /** It has the names of variables that came from the `.env` file. */
   fromEnvFile: ReadonlySet<string>

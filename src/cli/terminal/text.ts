@@ -23,7 +23,7 @@ export const toMinute = (epochMs: number): string => toTimestamp(epochMs).slice(
 export const timestampOrNull = (epochMs: number | null | undefined): string | null =>
   epochMs === null || epochMs === undefined ? null : toTimestamp(epochMs)
 
-export type Tone = 'bold' | 'dim' | 'green' | 'red' | 'yellow'
+export type Tone = 'bold' | 'cyan' | 'dim' | 'green' | 'red' | 'yellow'
 
 /** Colours a text if standard output is a terminal with colours. */
 export type Paint = (tone: Tone | undefined, text: string) => string

@@ -4,6 +4,7 @@ import { createOAuth2Provider, type OAuth2Description } from './oauth2.ts'
 import { createOpenidProvider } from './openid.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { Provider } from './provider.ts'
+import type { ProviderFetch } from './provider-fetch.ts'
 import type { Claims } from './profile.ts'
 
 interface DiscordUser {
@@ -30,6 +31,8 @@ export interface ProviderDeps {
   settings: ProviderSettings
   timeoutMs: number
   clock: Clock
+  /** Answers in place of the network. */
+  fetch?: ProviderFetch | undefined
 }
 
 /** Makes a provider by its settings: GitHub and Discord have OAuth 2.0 alone, and all others OpenID Connect. */

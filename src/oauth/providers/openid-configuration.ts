@@ -1,8 +1,8 @@
-import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from 'openid-client'
+import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
 import { signInProblem } from '../errors.ts'
 import type { ProviderSettings } from './presets.ts'
-import { createProviderFetch, requireAddressOf } from './provider-fetch.ts'
+import { createProviderFetch, type ProviderFetch, requireAddressOf } from './provider-fetch.ts'
 import { createPrivateKey, sign } from 'node:crypto'
 
 interface AppleSecretDeps {
@@ -39,8 +39,8 @@ export interface OpenidConfigurationDeps {
   settings: ProviderSettings
   timeoutMs: number
   clock: Clock
-  /** Tests replace it, to try what only a provider's own host sends. */
-  fetch?: CustomFetch
+  /** Answers in place of the network: tests try what only a provider's own host sends. */
+  fetch?: ProviderFetch | undefined
 }
 
 /**

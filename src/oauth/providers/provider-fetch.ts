@@ -3,6 +3,9 @@ import { AppError } from '../../lib/errors.ts'
 import { isLoopbackUrl, mayReachThisMachine } from '../../lib/url.ts'
 import { signInProblem } from '../errors.ts'
 
+/** Sends one request to a provider. */
+export type ProviderFetch = CustomFetch
+
 /** No provider's response needs nearly as much. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 
@@ -45,7 +48,7 @@ const WITHOUT_BODY = [101, 204, 205, 304]
  * signal; redirects are not followed, and secrets leave this machine over TLS only.
  */
 export const createProviderFetch =
-  (issuer: string): CustomFetch =>
+  (issuer: string): ProviderFetch =>
   async (url, { body: sent, ...options }) => {
     requireAddressOf(issuer, url)
     const response = await fetch(url, { ...options, body: sent ?? null, redirect: 'manual' })

@@ -102,7 +102,8 @@ const bundled = async (scratch: string): Promise<Program> => {
   }
 }
 
-const chooseProgram = async (scratch: string): Promise<Program> => {
+/** How Playwright launches the browser; what it needs beside its archive goes into the folder `scratch`. */
+export const chooseChrome = async (scratch: string): Promise<Program> => {
   const own = process.env.SVC_TEST_CHROME
   if (own) {
     accessSync(own, constants.X_OK)
@@ -130,7 +131,7 @@ export const launchChrome = async (): Promise<Browser> => {
   const discard = (): void => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 })
   try {
     const { chromium } = await import('playwright-core')
-    const browser = await chromium.launch(await chooseProgram(scratch))
+    const browser = await chromium.launch(await chooseChrome(scratch))
     process.once('exit', discard)
     browser.once('disconnected', () => {
       process.off('exit', discard)

@@ -57,7 +57,7 @@ export const VERIFIERS: readonly Example[] = [
 /** The command that starts an example on a port in its prepared folder: the one of its README. */
 export const startCommand = (name: string, port: number): string[] => {
   const readme = readFileSync(path.join(EXAMPLES_FOLDER, name, 'README.md'), 'utf8')
-  const line = /^env (?:\$\(cat \.\.\/development\.env\) )?(?:\w+=(?:"[^"]*"|\S+) )*(.+)$/m.exec(readme)?.[1]
+  const line = /^(?:.*\/svc\.js dev .* -- |env (?:\w+=\S+ )*)(.+)$/m.exec(readme)?.[1]
   if (line === undefined) throw new Error(`examples/${name}/README.md does not start the application`)
   const command = line.replace(/\b[34]000\b/, String(port)).replace('npx next', `node ${NEXT}`)
   const [program = '', ...args] = command.split(' ')
@@ -76,8 +76,9 @@ export const preparedFolder = (name: string): string => path.join(PREPARED_FOLDE
 /** Below the folder of a prepared example: the packages of Python. */
 export const PYTHON_PACKAGES = 'packages'
 
-/** Below the folder of a prepared example: its program in Go. */
+/** Below the folder of a prepared example: its program in Go, and its tests. */
 export const GO_PROGRAM = '.build/app'
+export const GO_TESTS = '.build/tests'
 
 /** Below the folder of a prepared example: what it was made of. It is written when the installation is complete. */
 export const STAMP = '.prepared'
