@@ -159,7 +159,7 @@ const signInRow = (deps: EntryTableDeps): EntryRow => {
 }
 
 /** The code, or the link, stays good. */
-export const passkeyNeeded = (): AppError =>
+const passkeyNeeded = (): AppError =>
   new AppError('forbidden', 'This account has a passkey: log in with it, or in a browser that the account knows.', {
     reason: 'passkey_needed',
   })

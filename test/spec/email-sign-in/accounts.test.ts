@@ -137,12 +137,12 @@ describe('§4.21 an invited account', () => {
   })
 })
 
-describe('§4.21 an account with a second factor', () => {
-  const withApp = async () => {
-    const user = await newUser()
-    return { user, app: await setUpCodes({ core, clock }, { id: user.id, person: user }) }
-  }
+const withApp = async () => {
+  const user = await newUser()
+  return { user, app: await setUpCodes({ core, clock }, { id: user.id, person: user }) }
+}
 
+describe('§4.21 an account with a second factor', () => {
   test('is asked for it after the code, and the session says both', async () => {
     const { user, app } = await withApp()
     const agent = newAgent()
@@ -176,14 +176,14 @@ describe('§4.21 an account with a second factor', () => {
   })
 })
 
-describe('§4.21 an account with a passkey', () => {
-  const withPasskey = async () => {
-    const user = await newUser()
-    const known = await loggedIn(service, user)
-    await storePasskey(core, user.id)
-    return { user, known }
-  }
+const withPasskey = async () => {
+  const user = await newUser()
+  const known = await loggedIn(service, user)
+  await storePasskey(core, user.id)
+  return { user, known }
+}
 
+describe('§4.21 an account with a passkey', () => {
   test('gets no code in an unknown browser, and the page is the usual one', async () => {
     const { user } = await withPasskey()
     const agent = newAgent()

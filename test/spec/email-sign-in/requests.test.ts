@@ -124,12 +124,12 @@ describe('§4.21 the message', () => {
   })
 })
 
-describe('§4.21 the records', () => {
-  const recordsOf = async (userId: string) =>
-    (await database.rows('SELECT type, details, address FROM audit_events WHERE user_id = ? ORDER BY id', userId)).map(
-      ({ type, details, address }) => ({ type, address, ...JSON.parse(String(details)) }),
-    )
+const recordsOf = async (userId: string) =>
+  (await database.rows('SELECT type, details, address FROM audit_events WHERE user_id = ? ORDER BY id', userId)).map(
+    ({ type, details, address }) => ({ type, address, ...JSON.parse(String(details)) }),
+  )
 
+describe('§4.21 the records', () => {
   test('of a request, wrong codes, the limit, and the sign-in with its way', async () => {
     const { id, email } = await newUser()
     const agent = newAgent('203.0.113.8')
