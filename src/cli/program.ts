@@ -7,6 +7,7 @@ import { Interrupted } from './terminal/prompt.ts'
 const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
   'The service:': {
     serve: async () => (await import('./service.ts')).serveCommand,
+    admin: async () => (await import('./admin.ts')).adminCommand,
     doctor: async () => (await import('./doctor/doctor.ts')).doctor,
     healthcheck: async () => (await import('./service.ts')).healthcheckCommand,
     config: async () => (await import('./service.ts')).configCommand,

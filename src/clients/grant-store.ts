@@ -1,5 +1,6 @@
 import {
   columnsOf,
+  countWith,
   type Database,
   insertRow,
   type Queries,
@@ -178,6 +179,20 @@ export const findLiveGrants = async (
   )
   return rows.map(toGrant)
 }
+
+/** Counts the grants of a client that have not expired, up to a number. */
+export const countGrantsOfClient = (
+  db: Pick<Queries, 'get'>,
+  { clientId, nowMs, most }: { clientId: string; nowMs: number; most: number },
+): Promise<number> =>
+  countWith(
+    db,
+    `SELECT COUNT(*) AS count FROM
+       (SELECT 1 AS one FROM grants WHERE client_id = ? AND expires_at > COALESCE(server_time(), ?) LIMIT ?) AS counted`,
+    clientId,
+    nowMs,
+    most,
+  )
 
 export const deleteExpiredGrants = (db: Pick<Queries, 'run'>, nowMs: number, limit: number): Promise<number> =>
   db.run(
