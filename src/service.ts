@@ -1,3 +1,5 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { Server } from 'node:http'
 import type { Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
@@ -18,6 +20,7 @@ import { type Cleanup, createCleanup, type Job, type Reservation, createCleanupT
 import { deleteEndedCounters, deleteExcessCounters } from './limits/counter-store.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
+import { forgetReplica, noteReplica } from './storage/replicas.ts'
 
 interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost' | 'fetchFrom'> {
   config: Config
@@ -58,6 +61,9 @@ const STOP_PATIENCE_MS = 7000
 
 /** A stop waits so long for a message: one that is cut off is stored, so that another process sends it at once. */
 const MAIL_PATIENCE_MS = 5000
+
+/** Operators see how long ago each process has said that it serves. */
+const NOTE_REPLICA_EVERY_MS = 60_000
 
 /** This long after the start, the modules that it has left out are loaded. */
 const PRELOAD_AFTER_MS = 1000
@@ -115,6 +121,7 @@ export const createService = async ({
   const frame = createFrame(frameSettings(config, core.baseUrl))
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
+  const replica = createReplicaMark({ db, clock: core.clock })
   let resealing = Promise.resolve()
   const { server, preload } = createServer(
     {
@@ -155,6 +162,7 @@ export const createService = async ({
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       // The request that needs a module tries again if it could not be loaded.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
+      replica.start()
       if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
       await core.mail.start()
@@ -175,12 +183,29 @@ export const createService = async ({
         core.mail.stop(MAIL_PATIENCE_MS),
         stopClients(),
         cleanup.stop(),
+        replica.stop(),
         core.audit.flush(),
         resealing,
       ]
       await withTimeout(STOP_PATIENCE_MS, Promise.all(ends), undefined)
       await metrics?.stop()
       await db.close()
+    },
+  }
+}
+
+/** Leaves the mark of this process in the database, for as long as it serves. A failure is told by other things. */
+const createReplicaMark = ({ db, clock }: Pick<Core, 'db' | 'clock'>) => {
+  const mark = { id: randomUUIDv7(), version: readVersion(), host: hostname(), startedAtMs: clock.now() }
+  const note = (): void => void noteReplica(db, mark, clock.now()).catch(() => {})
+  let timers: NodeJS.Timeout[] = []
+  return {
+    start() {
+      timers = [setTimeout(note, PRELOAD_AFTER_MS).unref(), setInterval(note, NOTE_REPLICA_EVERY_MS).unref()]
+    },
+    async stop() {
+      for (const timer of timers) clearTimeout(timer)
+      await forgetReplica(db, mark).catch(() => {})
     },
   }
 }

@@ -78,10 +78,10 @@ const RULES: readonly Rule[] = [
     breach: 'reply.header("set-cookie", `svc_access=${token}`)',
   },
   {
-    title: 'HTML is written in web/, mail/ and dev/',
+    title: 'HTML is written in web/, admin/, dev/ and mail/',
     pattern:
       /<\/?(?:!doctype|html|head|body|main|form|h\d|div|p|a|b|br|button|input|label|ul|li|script|style|svg)\b[^<>()]*>/i,
-    places: /^(?:web|mail|dev)\//,
+    places: /^(?:web|admin|dev|mail)\//,
     breach: 'reply.send(`<p class="problem">${message}</p>`)',
   },
   {

@@ -51,7 +51,7 @@ export interface Accounts extends Administration {
   /** The account has no password, and an email that a provider has verified. */
   createFromProfile(providerUser: ProviderUser, also: AlsoInsert, caller: Caller): Promise<User>
   /** The account has no password, and nobody can enter it yet. */
-  createInvited(invitedUser: InvitedUser, also: AlsoInsert): Promise<User>
+  createInvited(invitedUser: InvitedUser, also: AlsoInsert, caller?: Caller): Promise<User>
 
   // These are what a user does.
   /** `unavailable` where too many wait for a password to be checked now: a login need not be counted then. */

@@ -57,7 +57,7 @@ export interface Ownership {
    * is left of an account that a user made with an address that they never proved. `conflict` for any other account, and
    * for a taken username.
    */
-  makeInvited(transaction: Transaction, user: UserRecord, given: Given): Promise<void>
+  makeInvited(transaction: Transaction, user: UserRecord, given: Given, caller?: Caller): Promise<void>
 }
 
 type ReclaimCause = Pick<Cause, 'method' | 'signsInWith'> & {
@@ -86,16 +86,16 @@ export const createOwnership = (change: Change): Ownership => ({
     return true
   },
 
-  async makeInvited(transaction, user, { username, name, roles }) {
+  async makeInvited(transaction, user, { username, name, roles }, caller) {
     const { id, email, disabled, emailVerifiedAtMs, invitedAtMs, isSelfMade } = user
     if (disabled) throw new AppError('conflict', `The account of ${email} is disabled: enable it first.`)
     if (invitedAtMs !== undefined) {
-      await orTaken(change(transaction, id, { username, name, roles }, { by: 'invitation' }))
+      await orTaken(change(transaction, id, { username, name, roles }, { by: 'invitation', caller }))
       return
     }
     if (!isSelfMade || emailVerifiedAtMs !== undefined) throw hasAccount(email)
     const changes = { username, name: name ?? null, roles: roles ?? [], passwordHash: null, invited: true }
-    await orTaken(change(transaction, id, changes, { by: 'reclaim', method: 'invitation' }))
+    await orTaken(change(transaction, id, changes, { by: 'reclaim', method: 'invitation', caller }))
   },
 })
 

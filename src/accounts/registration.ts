@@ -200,9 +200,9 @@ export const createRegistration = (deps: RegistrationDeps) => {
       return insertAs(user, username, { first, method, caller })
     },
 
-    createInvited({ email, username, name, roles }: InvitedUser, also: AlsoInsert): Promise<User> {
+    createInvited({ email, username, name, roles }: InvitedUser, also: AlsoInsert, caller?: Caller): Promise<User> {
       const user = { ...newRecord(email, clock.now()), name, roles, isSelfMade: false, invitedAtMs: clock.now() }
-      return insertAs(user, username, { also, method: 'invitation' })
+      return insertAs(user, username, { also, method: 'invitation', caller })
     },
 
     createFromProfile(

@@ -13,6 +13,10 @@ export interface UserQuery {
   search?: string | undefined
   /** Changed, or created, at this time or later, in milliseconds since 1970. */
   updatedSinceMs?: number | undefined
+  createdSinceMs?: number | undefined
+  emailVerified?: boolean | undefined
+  /** `true`: no browser has ever signed in to the account. */
+  isNeverSeen?: true | undefined
 }
 
 /** Part of a `WHERE`. */
@@ -41,18 +45,27 @@ const searchFor = (text: string): Condition => {
   return [`(${conditions.join(' OR ')})`, ...columns.map(() => pattern)]
 }
 
+const NEVER_SEEN = `NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.user_id = users.id)
+  AND NOT EXISTS (SELECT 1 FROM known_browsers WHERE known_browsers.user_id = users.id)`
+
 /** The conditions for all that a query gives. `updatedAt` says how the time of the last update is compared. */
 const conditionsOf = (query: UserQuery, updatedAt = 'updated_at'): Condition[] => {
-  const { ids, emailLower, username, role, disabled, search, updatedSinceMs } = query
+  const { ids, emailLower, username, role, disabled, search, updatedSinceMs, createdSinceMs, emailVerified } = query
   const conditions: (Condition | undefined)[] = [
     ids && inList('id', ids),
     emailLower === undefined ? undefined : ['email_lower = ?', emailLower],
     username === undefined ? undefined : ['username = ?', username],
     // The column is JSON, and no role contains a quote.
-    role === undefined ? undefined : [String.raw`roles LIKE ? ESCAPE '\'`, containing(JSON.stringify(role))],
-    disabled === undefined ? undefined : ['disabled = ?', disabled ? 1 : 0],
+    role === undefined
+      ? undefined
+      : [String.raw`roles <> '[]' AND roles LIKE ? ESCAPE '\'`, containing(JSON.stringify(role))],
+    // Not a value: a partial index finds the rows.
+    disabled === undefined ? undefined : [disabled ? 'disabled = 1' : 'disabled = 0'],
     search === undefined ? undefined : searchFor(search),
     updatedSinceMs === undefined ? undefined : [`${updatedAt} >= ?`, updatedSinceMs],
+    createdSinceMs === undefined ? undefined : ['created_at >= ?', createdSinceMs],
+    emailVerified === undefined ? undefined : [`email_verified_at IS ${emailVerified ? 'NOT ' : ''}NULL`],
+    query.isNeverSeen && [NEVER_SEEN],
   ]
   return conditions.filter((condition) => condition !== undefined)
 }
@@ -62,7 +75,10 @@ const joined = (conditions: Condition[]): Condition => [
   ...conditions.flatMap(([, ...values]) => values),
 ]
 
-export type UserFilter = Pick<UserQuery, 'search' | 'role' | 'disabled'>
+export type UserFilter = Pick<
+  UserQuery,
+  'search' | 'role' | 'disabled' | 'createdSinceMs' | 'emailVerified' | 'isNeverSeen'
+>
 
 /** A page of users in order of id. */
 export interface UserPage extends UserFilter {
@@ -79,6 +95,38 @@ export const findUsers = async (
   const [where, ...values] = joined([['id > ?', after], ...conditionsOf(query)])
   const sql = `SELECT ${USER_ROW_COLUMNS} FROM users WHERE ${where} ORDER BY id LIMIT ?`
   return (await db.all<UserRow>(sql, ...values, limit)).map(toRecord)
+}
+
+interface NewestRange {
+  /** Only users with smaller ids, and with this id or greater ones. */
+  before: string
+  from: string
+  limit: number
+}
+
+/** Finds the ids of users in a range, the newest first. */
+export const findNewestIds = async (
+  db: Queries,
+  query: UserFilter,
+  { before, from, limit }: NewestRange,
+): Promise<string[]> => {
+  const [where, ...values] = joined([['id < ? AND id >= ?', before, from], ...conditionsOf(query)])
+  const sql = `SELECT id FROM users WHERE ${where} ORDER BY id DESC LIMIT ?`
+  return (await db.all<{ id: string }>(sql, ...values, limit)).map(({ id }) => id)
+}
+
+/**
+ * Finds the id of the user who comes so many users before an id, the newest first; undefined where there are fewer. Users
+ * count whom an index of the filter leaves.
+ */
+export const findIdAfter = async (
+  db: Queries,
+  { role, disabled }: UserFilter,
+  { before, count }: { before: string; count: number },
+): Promise<string | undefined> => {
+  const indexed = disabled ? ' AND disabled = 1' : role === undefined ? '' : ` AND roles <> '[]'`
+  const sql = `SELECT id FROM users WHERE id < ?${indexed} ORDER BY id DESC LIMIT 1 OFFSET ?`
+  return (await db.get<{ id: string }>(sql, before, count - 1))?.id
 }
 
 export const countUsers = async (db: Pick<Queries, 'get'>): Promise<number> =>

@@ -63,10 +63,17 @@ export const AUDIT_TYPES = [
   'user.unlocked',
   'user.roles_changed',
   'user.deleted',
+  /** An administrator has looked at the page of a user. */
+  'user.viewed',
+  /** An administrator has exported records. */
+  'audit.exported',
   'key.rotated',
   'api_key.created',
   'api_key.revoked',
   'webhook.given_up',
+  /** An operator has it sent again. */
+  'webhook.redelivered',
+  'mail.resent',
   /** An operator, or the application's backend, does this to a client of the OAuth server. */
   'client.created',
   'client.changed',
@@ -87,7 +94,8 @@ export const AUDIT_TYPES = [
 export type AuditType = (typeof AUDIT_TYPES)[number]
 
 /**
- * The details of a record. The names are public, and so few that no secret, password or email can get among them.
+ * The details of a record. The names are public, and so few that no secret, password or email can get among them, unless
+ * an operator writes it as the reason of an act.
  */
 export interface AuditDetails {
   /**
@@ -95,7 +103,7 @@ export interface AuditDetails {
    * name in the settings.
    */
   method?: string | undefined
-  /** The reason why something failed, was refused or has ended, as the log says it. */
+  /** The reason why something failed, was refused or has ended, as the log says it, or in the words of an operator. */
   reason?: string | undefined
   /** The limit that has refused a login. */
   limit?: string | undefined
@@ -116,6 +124,7 @@ export interface AuditDetails {
   /** The key that signs access tokens. */
   keyId?: string | undefined
   webhookId?: string | undefined
+  messageId?: string | undefined
   clientId?: string | undefined
   clientName?: string | undefined
   grantId?: string | undefined

@@ -49,7 +49,8 @@ export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): AuditRow => (
   userAgent: shownUserAgent(caller?.device?.userAgent ?? '') || undefined,
   requestId: caller?.requestId,
   sessionId: event.sessionId ?? ownSession(event, caller),
-  details: detailsToJson(event.details ?? {}),
+  // What an operator says about the act tells more than the name of the event.
+  details: detailsToJson({ ...event.details, ...(caller?.reason !== undefined && { reason: caller.reason }) }),
 })
 
 /** A browser may hold a session of another account than the one that it tries to enter. */

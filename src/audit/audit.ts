@@ -39,6 +39,8 @@ export interface Audit {
    * cursors are not those of `list`.
    */
   ownPage(request: OwnPageRequest): Promise<AuditPage>
+  /** Finds the user of a session or a grant that may have ended, by its id, as long as there are records of its begin. */
+  findUserOfEnded(id: string): Promise<string | undefined>
   /** All records of one moment, the oldest first, page by page; resolves to how many. */
   exportAll(query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number>
   /** Deletes records past their time, for cleanup; resolves to how many. */
@@ -88,6 +90,7 @@ export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRe
       'list',
       'latestOf',
       'ownPage',
+      'findUserOfEnded',
       'exportAll',
     ),
 

@@ -1,5 +1,6 @@
 import type { Queries } from '../storage/database.ts'
-import type { AuditRow } from './audit-row.ts'
+import type { AuditDetails } from './audit-event.ts'
+import { type AuditRow, detailsToJson } from './audit-row.ts'
 import { AFTER_ALL, insertAuditEvent } from './audit-store.ts'
 
 /**
@@ -15,14 +16,16 @@ const ERASED_AT_ONCE = 1000
 const NOTHING_KEPT = { address: undefined, userAgent: undefined, requestId: undefined, sessionId: undefined }
 
 /**
- * Inserts the record of a deletion, which keeps the id of the user alone, beside the actor. Earlier records of the user
+ * Inserts the record of a deletion, which keeps the id of the user alone, beside the actor and the reason of an operator.
+ * Earlier records of the user
  * lose at once what tells where the user was, as far as there are not too many; cleanup does the rest. Resolves to the
  * row as it is stored.
  */
 export const recordDeletion = async (transaction: Pick<Queries, 'run'>, row: AuditRow): Promise<AuditRow> => {
   const { id, userId = '' } = row
   await eraseEvents(transaction, { userId, before: AFTER_ALL, limit: ERASED_AT_ONCE })
-  const erased = { ...row, ...NOTHING_KEPT, details: '{}' }
+  const { reason } = JSON.parse(row.details) as AuditDetails
+  const erased = { ...row, ...NOTHING_KEPT, details: detailsToJson({ reason }) }
   await insertAuditEvent(transaction, erased, `${FIRST_ERASURE}${id}`)
   return erased
 }
@@ -43,6 +46,7 @@ export const eraseEvents = (db: Pick<Queries, 'run'>, { userId, before, limit }:
     `UPDATE audit_events
      SET address = NULL, user_agent = NULL, request_id = NULL, session_id = NULL, details = '{}', tally = NULL
      WHERE id IN (SELECT id FROM audit_events WHERE user_id = ? AND id < ? ORDER BY id DESC LIMIT ?)
+       AND type <> 'user.deleted'
        AND (address IS NOT NULL OR user_agent IS NOT NULL OR request_id IS NOT NULL OR session_id IS NOT NULL
          OR details <> '{}')`,
     userId,

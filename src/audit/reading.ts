@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
-import { leastUuidAt } from '../lib/uuid.ts'
+import { leastUuidAt, timeOfUuid } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
 import { type AuditType, COUNTED_TYPES } from './audit-event.ts'
 import type { AuditRow } from './audit-row.ts'
@@ -11,15 +11,23 @@ import {
   findEventsBefore,
   findLastReclaim,
   findLatestRecords,
-  findTypeOfUserBefore,
+  findUserOfEnded,
+  needsScan,
+  scanEventsBefore,
 } from './reading-store.ts'
 
 /** The records to read; all conditions that are given must hold. */
 export interface AuditQuery {
   userId?: string | undefined
   type?: AuditType | undefined
+  requestId?: string | undefined
+  address?: string | undefined
+  /** Any but `user`. */
+  actor?: string | undefined
   /** The earliest time, in milliseconds since 1970. */
   sinceMs?: number | undefined
+  /** All are before this time. */
+  untilMs?: number | undefined
 }
 
 /** A user reads the records of their own account. */
@@ -54,21 +62,25 @@ interface ReadingDeps {
 const EXPORTED_AT_ONCE = 1000
 const SCANNED_ROWS = 2000
 
-const filterOf = ({ userId, type, sinceMs }: AuditQuery): AuditFilter => ({
-  userId,
-  type,
+/** The record that tells of a session has an id of about the same time. */
+const AROUND_MS = 5000
+
+const filterOf = ({ sinceMs, untilMs: _untilMs, ...query }: AuditQuery): AuditFilter => ({
+  ...query,
   from: sinceMs === undefined ? undefined : leastUuidAt(sinceMs),
 })
 
 /** Stands in a cursor for the query, so that the cursor is of no use with another one. */
-const hashOf = ({ userId, type, sinceMs, isOwn }: ListedQuery): string =>
-  hash('sha256', JSON.stringify([userId, type, sinceMs, isOwn]), 'base64url').slice(0, 16)
+const hashOf = ({ userId, type, sinceMs, isOwn, requestId, address, actor, untilMs }: ListedQuery): string => {
+  const query = [userId, type, sinceMs, isOwn, requestId, address, actor, untilMs]
+  return hash('sha256', JSON.stringify(query), 'base64url').slice(0, 16)
+}
 
 const toCursor = (id: string, query: ListedQuery): string => Buffer.from(`${id} ${hashOf(query)}`).toString('base64url')
 
 /** Reads the id before which a list goes on. */
 const readCursor = (cursor: string | undefined, query: ListedQuery): string => {
-  if (cursor === undefined) return AFTER_ALL
+  if (cursor === undefined) return query.untilMs === undefined ? AFTER_ALL : leastUuidAt(query.untilMs)
   const [id = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
   if (cursor === toCursor(id, query)) return id
   const message = 'The query parameter "cursor" must be a next_cursor of the same list.'
@@ -76,6 +88,9 @@ const readCursor = (cursor: string | undefined, query: ListedQuery): string => {
 }
 
 const COUNTED: readonly string[] = COUNTED_TYPES
+
+/** These records of an account are for operators, and not for its user. */
+const OF_OPERATORS: readonly AuditType[] = ['user.viewed', 'webhook.given_up', 'webhook.redelivered', 'mail.resent']
 
 /** They can take one in so many places of a list from the user's own records. */
 const PLACES_FOR_EACH_COUNTED = 3
@@ -96,7 +111,7 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
     const before = readCursor(cursor, query)
     await flush()
     const from = await findLastReclaim(db, userId)
-    const rows = await findEventsBefore(db, { userId, from }, before, limit + 1)
+    const rows = await findEventsBefore(db, { userId, from, without: OF_OPERATORS }, before, limit + 1)
     const last = rows.length > limit ? rows[limit - 1] : undefined
     return { events: rows.slice(0, limit), nextCursor: last && toCursor(last.id, query) }
   },
@@ -107,6 +122,13 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
     // A record of a reclaimed account that is not among them is older than all of them.
     const reclaimed = latest.findIndex(({ type }) => type === 'identity.taken_over')
     return withRoomForOwn(reclaimed === -1 ? latest : latest.slice(0, reclaimed + 1), limit)
+  },
+
+  async findUserOfEnded(id: string): Promise<string | undefined> {
+    const startedAtMs = timeOfUuid(id)
+    if (startedAtMs === undefined) return undefined
+    const [fromId, toId] = [startedAtMs - AROUND_MS, startedAtMs + AROUND_MS].map(leastUuidAt)
+    return findUserOfEnded(db, { id, fromId: fromId ?? '', toId: toId ?? '' })
   },
 
   exportAll: (query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number> =>
@@ -131,7 +153,7 @@ const withRoomForOwn = (rows: readonly AuditRow[], limit: number): AuditRow[] =>
   return rows.filter((row) => !left.has(row)).slice(0, limit)
 }
 
-const find = async (db: Database, { type, ...filter }: AuditFilter, before: string, limit: number) =>
-  type === undefined || filter.userId === undefined
-    ? { rows: await findEventsBefore(db, { ...filter, type }, before, limit), last: undefined }
-    : findTypeOfUserBefore(db, { ...filter, type }, before, { limit, scanned: SCANNED_ROWS })
+const find = async (db: Database, filter: AuditFilter, before: string, limit: number) =>
+  needsScan(filter)
+    ? scanEventsBefore(db, filter, before, { limit, scanned: SCANNED_ROWS })
+    : { rows: await findEventsBefore(db, filter, before, limit), last: undefined }

@@ -8,6 +8,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
   'The service:': {
     dev: async () => (await import('./dev/dev.ts')).devCommand,
     serve: async () => (await import('./service.ts')).serveCommand,
+    admin: async () => (await import('./admin.ts')).adminCommand,
     doctor: async () => (await import('./doctor/doctor.ts')).doctor,
     healthcheck: async () => (await import('./service.ts')).healthcheckCommand,
     config: async () => (await import('./service.ts')).configCommand,

@@ -1,11 +1,8 @@
-import { appNameOf, type Config, defaultBaseUrl, shownDatabase } from '../config/config.ts'
-import { listProviderSettings } from '../config/provider-settings.ts'
-import type { Setting } from '../config/setting.ts'
-import { SETTINGS } from '../config/settings.ts'
-import { shownSmtp } from '../config/mail-parsers.ts'
+import type { Config } from '../config/config.ts'
+import { showSettings, type ShownSetting } from '../config/shown-settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { get } from '../lib/node-http.ts'
-import { type CommandContext, command } from './command/command.ts'
+import { command } from './command/command.ts'
 import { print, printNotice } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 
@@ -65,59 +62,13 @@ export const configCommand = command({
   async run(call) {
     const loaded = call.loadConfig()
     for (const warning of loaded.warnings) printNotice(`warning: ${warning}`)
-    const publicParts = new Map<string, string>([[SETTINGS.database.name, shownDatabase(loaded)]])
-    if (loaded.smtp) publicParts.set(SETTINGS.smtp.name, shownSmtp(loaded.smtp))
-    const settings = [...globalRows(loaded), ...providerRows(loaded)]
-    const shown = settings.map((setting) => describeSetting(setting, call, publicParts.get(setting.name)))
-    await call.list([shown], { columns: COLUMNS, toJson: (setting) => setting, empty: 'there are no settings' })
+    await call.list([showSettings(loaded, call)], {
+      columns: COLUMNS,
+      toJson: (setting) => setting,
+      empty: 'there are no settings',
+    })
   },
 })
-
-/** Replaces the default of a setting that follows from others by the value in effect. */
-const globalRows = (loaded: Config): Setting<unknown>[] => {
-  const baseUrl = loaded.baseUrl ?? defaultBaseUrl(loaded.port)
-  const inEffect = new Map<Setting<unknown>, string | undefined>([
-    [SETTINGS.baseUrl, loaded.port === 0 ? undefined : baseUrl],
-    [SETTINGS.appName, appNameOf(loaded, baseUrl)],
-    [SETTINGS.relyingPartyId, loaded.relyingPartyId],
-  ])
-  return Object.values(SETTINGS).map((row: Setting<unknown>) => {
-    const defaultValue = inEffect.get(row)
-    return defaultValue === undefined ? row : { ...row, defaultValue }
-  })
-}
-
-const providerRows = ({ oauthProviders }: Config): Setting<unknown>[] =>
-  oauthProviders.flatMap(({ name, issuer }) =>
-    // The issuer in effect contains the tenant, for Microsoft.
-    listProviderSettings(name).map((row) => (row.key === 'issuer' ? { ...row, defaultValue: issuer } : row)),
-  )
-
-/** The JSON of a setting. */
-interface ShownSetting {
-  name: string
-  /** It is null if the setting is unset, or a secret. */
-  value: string | null
-  source: 'environment' | '.env' | 'default' | 'unset'
-  secret: boolean
-  meaning: string
-}
-
-/** `publicPart` is the part of a secret that may be shown, such as a URL without its password. */
-const describeSetting = (
-  { name, description: meaning, defaultValue, defaultText, secret = false, show }: Setting<unknown>,
-  { environment, fromEnvFile }: CommandContext,
-  publicPart: string | undefined,
-): ShownSetting => {
-  const variable = [name, ...(secret ? [`${name}_FILE`] : [])].find((candidate) => environment[candidate])
-  if (variable) {
-    const text = environment[variable] ?? ''
-    const value = (secret ? publicPart : (show?.(text) ?? text)) ?? null
-    return { name: variable, value, source: fromEnvFile.has(variable) ? '.env' : 'environment', secret, meaning }
-  }
-  const value = defaultValue ?? defaultText?.replaceAll('`', '') ?? null
-  return { name, value, source: value === null ? 'unset' : 'default', secret, meaning }
-}
 
 const COLUMNS: Column<ShownSetting>[] = [
   { title: 'setting', value: ({ name }) => name },

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { AuditType, RecordEvent } from '../audit/audit-event.ts'
-import type { Caller } from '../lib/caller.ts'
+import { type Caller, isBackend } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
@@ -40,8 +40,8 @@ export interface MadeClient {
 type Finish<About, Result> = (transaction: Transaction, about: About) => Promise<Result>
 
 /**
- * An operator does this on the command line; a caller is a key of the server API, which may do less. Each act throws
- * `unprocessable` or `forbidden`, with the field.
+ * An operator does this; a key of the server API may do less. Each act throws `unprocessable` or `forbidden`, with the
+ * field.
  */
 export interface ClientAdministration {
   create<Result>(given: ClientFields, finish: Finish<MadeClient, Result>, caller?: Caller): Promise<Result>
@@ -86,7 +86,7 @@ export const createClientAdministration = (deps: ClientAdministrationDeps): Clie
 
   return {
     async create(given, finish, caller) {
-      if (caller) refuseForKeys(given)
+      if (isBackend(caller)) refuseForKeys(given)
       const fields = requireClientFields(given, deps)
       const client = { ...NEW, ...fields, id: randomUUIDv7(), kind: 'operator' as const, createdAtMs: clock.now() }
       const secret = client.type === 'web' ? newSecret() : undefined
@@ -102,7 +102,7 @@ export const createClientAdministration = (deps: ClientAdministrationDeps): Clie
       db.inTransaction(async (transaction) => {
         const { client } = await requireClient(transaction, id)
         const changed = withChanges(client, changes, deps)
-        if (caller) refuseForKeys(changed, client)
+        if (isBackend(caller)) refuseForKeys(changed, client)
         await updateClient(transaction, changed)
         if (leadsElsewhere(changed, client)) await forgetConsents(transaction, { clientId: id })
         const { disabledAtMs } = changed
@@ -116,7 +116,7 @@ export const createClientAdministration = (deps: ClientAdministrationDeps): Clie
     rotateSecret: (id, finish, caller) =>
       db.inTransaction(async (transaction) => {
         const { client, readAtMs = clock.now() } = await requireClient(transaction, id)
-        if (caller) refuseForKeys(client, client)
+        if (isBackend(caller)) refuseForKeys(client, client)
         if (client.type !== 'web') throw clientRefusal('client_id', 'This client is public: it has no secret.')
         const secret = newSecret()
         const formerUntilMs = readAtMs + FORMER_SECRET_MS
@@ -129,7 +129,7 @@ export const createClientAdministration = (deps: ClientAdministrationDeps): Clie
       db.inTransaction(async (transaction) => {
         const client = (await lockClient(transaction, id))?.client
         if (!client) return undefined
-        if (caller) refuseForKeys(client, client)
+        if (isBackend(caller)) refuseForKeys(client, client)
         await endGrants(transaction, id, caller)
         await deleteClient(transaction, id)
         await record(transaction, 'client.deleted', client, caller)

@@ -95,9 +95,11 @@ export const lockClient = async (transaction: Transaction, id: string): Promise<
   return row && toStored(row)
 }
 
-/** Finds the clients, the newest first. */
-export const findClients = async (db: Pick<Queries, 'all'>, most: number): Promise<Client[]> => {
-  const rows = await db.all<ClientRow>(`SELECT ${COLUMNS} FROM clients ORDER BY created_at DESC, id DESC LIMIT ?`, most)
+/** Finds the clients, the newest first; those that come after one, if it is named. */
+export const findClients = async (db: Pick<Queries, 'all'>, most: number, after?: string): Promise<Client[]> => {
+  const where = after === undefined ? '' : ' WHERE (created_at, id) < (SELECT created_at, id FROM clients WHERE id = ?)'
+  const sql = `SELECT ${COLUMNS} FROM clients${where} ORDER BY created_at DESC, id DESC LIMIT ?`
+  const rows = await db.all<ClientRow>(sql, ...(after === undefined ? [] : [after]), most)
   return rows.map(toClient)
 }
 

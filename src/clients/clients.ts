@@ -1,7 +1,7 @@
 import type { Notify } from '../accounts/account-notice.ts'
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
-import type { Caller } from '../lib/caller.ts'
+import { type Caller, isOperator } from '../lib/caller.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -107,7 +107,7 @@ export const createClients = (deps: ClientsDeps): Clients => {
   }
 }
 
-const reasonOf = (caller: Caller | undefined) => (caller ? 'disconnected' : 'operator')
+const reasonOf = (caller: Caller | undefined) => (isOperator(caller) ? 'operator' : 'disconnected')
 
 /** A code that comes again within this time of its expiry still ends its grant. */
 const USED_CODE_KEPT_MS = 86_400_000

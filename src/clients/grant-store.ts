@@ -1,5 +1,6 @@
 import {
   columnsOf,
+  countWith,
   type Database,
   insertRow,
   type Queries,
@@ -178,3 +179,17 @@ export const findLiveGrants = async (
   )
   return rows.map(toGrant)
 }
+
+/** Counts the grants of a client that have not expired, up to a number. */
+export const countGrantsOfClient = (
+  db: Pick<Queries, 'get'>,
+  { clientId, nowMs, most }: { clientId: string; nowMs: number; most: number },
+): Promise<number> =>
+  countWith(
+    db,
+    `SELECT COUNT(*) AS count FROM
+       (SELECT 1 AS one FROM grants WHERE client_id = ? AND expires_at > COALESCE(server_time(), ?) LIMIT ?) AS counted`,
+    clientId,
+    nowMs,
+    most,
+  )

@@ -10,7 +10,14 @@ import type { AuthorizationCode } from './authorization-code.ts'
 import type { Client } from './client.ts'
 import { rememberGrant } from './consent-store.ts'
 import type { GrantEndings } from './grant-endings.ts'
-import { cacheGrants, findGrantsAboveLimit, findLiveGrants, findNewGrant, insertGrant } from './grant-store.ts'
+import {
+  cacheGrants,
+  countGrantsOfClient,
+  findGrantsAboveLimit,
+  findLiveGrants,
+  findNewGrant,
+  insertGrant,
+} from './grant-store.ts'
 import { kindOfRedirect } from './redirect-uri.ts'
 import { type CachedGrant, type Grant, type GrantWithUser, hangsOnSession, YEAR_MS } from './grant.ts'
 
@@ -34,6 +41,8 @@ export interface Grants {
   /** Lists the live grants of a user, the last used first. */
   list(userId: string): Promise<Grant[]>
   listOfClient(clientId: string): Promise<Grant[]>
+  /** Counts the live grants of a client, up to a number. */
+  countOfClient(clientId: string, most: number): Promise<number>
   /** Ends a grant of a user, if it is there. */
   endOfUser(userId: string, which: { id: string }, reason: string, caller: Caller): Promise<unknown>
   /**
@@ -89,6 +98,7 @@ export const createGrants = ({ db, clock, grantIdleMs, clientGrants, recordEvent
 
     list: (userId) => findLiveGrants(db, { userId }, clock.now()),
     listOfClient: (clientId) => findLiveGrants(db, { clientId }, clock.now()),
+    countOfClient: (clientId, most) => countGrantsOfClient(db, { clientId, nowMs: clock.now(), most }),
     endOfUser: (userId, which, reason, caller) =>
       db.inTransaction((transaction) => endGrants(transaction, { ...which, userId }, reason, caller)),
 

@@ -36,8 +36,8 @@ export interface Registry extends ClientAdministration, ClientRegistration, Pick
   show(id: string): Promise<Client | undefined>
   /** Finds the client with an id, or the only one of the operator's with a name. Throws `not_found` or `conflict`. */
   requireNamed(nameOrId: string): Promise<Client>
-  /** Lists clients, the newest first. */
-  list(most: number): Promise<Client[]>
+  /** Lists clients, the newest first; those that come after one, if its id is given. */
+  list(most: number, after?: string): Promise<Client[]>
   /** Disables the clients whose hosts have left the settings, whether anybody uses them or not. */
   disableLeft(): Promise<void>
 }
@@ -88,7 +88,7 @@ export const createRegistry = (deps: RegistryDeps): Registry => {
       return client
     },
 
-    list: (most) => findClients(db, most),
+    list: (most, after) => findClients(db, most, after),
 
     async disableLeft() {
       for (const { id } of await findUncheckedClients(db)) await find(id)

@@ -9,13 +9,22 @@ export interface Caller {
   signal?: AbortSignal | undefined
   /** Messages and records name the client by it. */
   device?: { userAgent: string; address: string } | undefined
-  /** Records have it: `user`, or `api:NAME` of a key of the server API. */
+  /** Records have it: `user`, `api:NAME` of a key of the server API, `admin:NAME` of an administrator, or `cli`. */
   actor?: string | undefined
+  /** An operator gave this reason for the act. Records have it. */
+  reason?: string | undefined
   /** Records have the id of the request. */
   requestId?: string | undefined
   /** Records have the session that the request came with. */
   session?: { sessionId: string; userId: string } | undefined
 }
+
+/** Tells whether the application's backend acts, whose key may be stolen with the application. */
+export const isBackend = (caller: Caller | undefined): boolean => caller?.actor?.startsWith('api:') === true
+
+/** Tells whether an operator acts: on the command line, or by the pages of the administration. */
+export const isOperator = (caller: Caller | undefined): boolean =>
+  caller === undefined || caller.actor === 'cli' || caller.actor?.startsWith('admin:') === true
 
 /**
  * Finds the device of a user who acts themselves; returns undefined if an operator or the application's backend acts.

@@ -19,6 +19,10 @@ const withTime = (timeMs: number, rest: string): string => {
 /** Makes the smallest UUID of version 7 with this time. */
 export const leastUuidAt = (timeMs: number): string => withTime(timeMs, '7000-8000-000000000000')
 
+/** Reads the time of a UUID of version 7; returns undefined for one of another version. */
+export const timeOfUuid = (id: string): number | undefined =>
+  id[14] === '7' ? Number.parseInt(id.replace('-', '').slice(0, TIME_DIGITS), 16) : undefined
+
 /** Makes a new UUID of version 7 that sorts after another one, whatever the clock says. */
 export const uuidAfter = (other: string): string => {
   const fresh = randomUUIDv7()

@@ -9,6 +9,7 @@ import {
   requireUserById,
   type UserRecord,
 } from '../accounts/user-store.ts'
+import type { AlsoInsert } from '../accounts/accounts.ts'
 import type { LinksDeps } from './links-deps.ts'
 import { requireEmail, requireRoles, requireUsername, type Names } from '../accounts/fields.ts'
 
@@ -41,7 +42,7 @@ const requireInvitation = ({ email, username, name, roles }: NewInvitation, name
 
 export interface Invite {
   /** Throws `unprocessable` for a bad field, and `conflict` for an account that cannot be invited. */
-  invite(invitation: NewInvitation): Promise<Invited>
+  invite(invitation: NewInvitation, caller?: Caller): Promise<Invited>
   /**
    * Makes a link for an account that an operator has made, in the transaction of the caller; it is not mailed. The user
    * of the link goes on to `returnTo`. It throws `conflict` for an account that anybody has entered, and for a disabled
@@ -65,6 +66,11 @@ type InviteDeps = Pick<
 
 type Account = Pick<UserRecord, 'id' | 'emailLower'>
 
+interface Inviting {
+  isMailed: boolean
+  caller: Caller | undefined
+}
+
 /** A signup with the same address at the same moment may get in the way this often. */
 const MAX_TRIES = 3
 
@@ -83,8 +89,8 @@ export const createInvite = (deps: InviteDeps): Invite => {
     return issued.create(transaction, { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs })
   }
 
-  const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {
-    const { link, url } = await createLink(transaction, { id: userId, emailLower: lower })
+  const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, how: Inviting) => {
+    const { link, url } = await createLink(transaction, { id: userId, emailLower: lower }, undefined, how.caller)
     const { expiresAtMs } = link
     const message = {
       kind: 'invite',
@@ -93,41 +99,39 @@ export const createInvite = (deps: InviteDeps): Invite => {
       url,
       lifetimeMs: deps.lifetimes.inviteMs,
     } as const
-    if (isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
+    if (how.isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
     return { userId, url, expiresAtMs }
   }
 
   const createAccount = async (
     { email, username, name = null, roles = [] }: CheckedInvitation,
-    isMailed: boolean,
+    how: Inviting,
   ): Promise<Invited> => {
     let invited: Invited | undefined
-    await deps.users.createInvited({ email, username, name, roles }, async (transaction, userId) => {
-      invited = await writeLink(transaction, userId, email, isMailed)
-    })
+    const insertLink: AlsoInsert = async (transaction, userId) => {
+      invited = await writeLink(transaction, userId, email, how)
+    }
+    await deps.users.createInvited({ email, username, name, roles }, insertLink, how.caller)
     if (!invited) throw new AppError('internal_error', 'The account has no link.')
     return invited
   }
 
-  const inviteExisting = (
-    { id }: UserRecord,
-    { email, isMailed, ...given }: CheckedInvitation & { isMailed: boolean },
-  ) =>
+  const inviteExisting = ({ id }: UserRecord, { email, ...given }: CheckedInvitation, how: Inviting) =>
     db.inTransaction(async (transaction) => {
       await lockUserToChange(transaction, id)
       const user = await findUserById(transaction, id)
       if (user?.emailLower !== email.lower) throw accountChanged()
-      await deps.makeInvited(transaction, user, given)
-      return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, isMailed)
+      await deps.makeInvited(transaction, user, given, how.caller)
+      return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, how)
     })
 
-  const invite: Invite['invite'] = async (invitation) => {
-    const { isMailed } = invitation
+  const invite: Invite['invite'] = async (invitation, caller) => {
+    const how = { isMailed: invitation.isMailed, caller }
     const checked = requireInvitation(invitation, deps.names)
     for (let tries = 1; ; tries += 1) {
       const existing = await findUserByEmail(db, checked.email.lower)
       try {
-        return await (existing ? inviteExisting(existing, { ...checked, isMailed }) : createAccount(checked, isMailed))
+        return await (existing ? inviteExisting(existing, checked, how) : createAccount(checked, how))
       } catch (error) {
         if (!isEmailTaken(error) || tries === MAX_TRIES) throw error
       }

@@ -3,11 +3,20 @@ import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { inBatches, type Database, type Queries, type Transaction } from '../storage/database.ts'
 import { findFormerEmails, releaseEmail } from '../accounts/email-store.ts'
-import { DeadLinkError, hashToken, type Link, type LinkPurpose, NOT_ME_PURPOSES, urlOfLink } from './link.ts'
+import {
+  DeadLinkError,
+  hashToken,
+  type IssuedLink,
+  type Link,
+  type LinkPurpose,
+  NOT_ME_PURPOSES,
+  urlOfLink,
+} from './link.ts'
 import {
   deleteLinksExpiredBefore,
   endLink,
   endLinksOfUser,
+  findLatestLinks,
   findLink,
   findLinkEnd,
   findLiveLinks,
@@ -63,6 +72,8 @@ export interface IssuedLinks {
    */
   endAll(transaction: Transaction, userId: string, undoSinceMs: number | undefined, keepsNotMe?: boolean): Promise<void>
   isLive(id: string, db?: Queries): Promise<boolean>
+  /** Lists the latest links of a user, the newest first, for an operator. No token is known any more. */
+  listOfUser(userId: string, limit: number): Promise<IssuedLink[]>
   /** Deletes links that have been over for a week, for cleanup; it resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
 }
@@ -115,6 +126,8 @@ export const createIssuedLinks = ({ db, clock, baseUrl }: IssuedLinksDeps): Issu
   },
 
   isLive: (id, queries = db) => isLinkLive(queries, id, clock.now()),
+
+  listOfUser: (userId, limit) => findLatestLinks(db, userId, limit),
 
   deleteExpired: (nowMs) => inBatches((limit) => deleteLinksExpiredBefore(db, nowMs - REMEMBERED_MS, limit)),
 })

@@ -1,5 +1,5 @@
 import { columnsOf, insertRow, type Queries, type TableRow } from '../storage/database.ts'
-import type { Link, LinkEnd, LinkPurpose } from './link.ts'
+import type { IssuedLink, Link, LinkEnd, LinkPurpose } from './link.ts'
 
 type LinkRow = Omit<TableRow<'links'>, 'token_hash' | 'ended_at'> & { purpose: LinkPurpose; ended_by: LinkEnd | null }
 
@@ -40,6 +40,13 @@ export const findLink = async (
 export const findLinkById = async (db: Queries, id: string): Promise<Link | undefined> => {
   const row = await db.get<LinkRow>(`SELECT ${COLUMNS} FROM links WHERE id = ?`, id)
   return row && toLink(row)
+}
+
+/** Finds the latest links of a user in any state, the newest first. */
+export const findLatestLinks = async (db: Queries, userId: string, limit: number): Promise<IssuedLink[]> => {
+  const sql = `SELECT ${COLUMNS} FROM links WHERE user_id = ? ORDER BY id DESC LIMIT ?`
+  const rows = await db.all<LinkRow>(sql, userId, limit)
+  return rows.map((row) => ({ ...toLink(row), endedBy: row.ended_by ?? undefined }))
 }
 
 /** Finds why a link is over that is no longer live; it resolves to undefined when its time is over. */

@@ -63,6 +63,11 @@ export interface Link {
   expiresAtMs: number
 }
 
+/** A link in any state: `endedBy` says why it is over, unless its time is. */
+export interface IssuedLink extends Link {
+  endedBy: LinkEnd | undefined
+}
+
 /** Gives the address that a link is about, as it was entered. */
 export const emailOfLink = ({ details }: Link): Email => {
   const email = readEmail(details.email ?? '')

@@ -68,7 +68,7 @@ export interface ResetLinks {
   /** Makes the message for a request in the background; it resolves to undefined if no account may get one. */
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
   /** An operator hands the link over, or has it mailed. It throws `conflict` when the account is disabled. */
-  createByOperator(userId: string, options: { isMailed: boolean }): Promise<OperatorLink>
+  createByOperator(userId: string, options: { isMailed: boolean }, caller?: Caller): Promise<OperatorLink>
   /** Does the same in the transaction of the caller, without a mail. The user of the link goes on to `returnTo`. */
   createIn(
     transaction: Transaction,
@@ -127,9 +127,9 @@ export const createResetLinks = (deps: ResetLinksDeps): ResetLinks => {
       return resetMessage(user, made, { by: 'user', occurredAtMs: Number(askedAt), device: JSON.parse(device) })
     },
 
-    createByOperator: (userId, { isMailed }) =>
+    createByOperator: (userId, { isMailed }, caller) =>
       db.inTransaction(async (transaction) => {
-        const { user, made } = await createFor(transaction, userId, {})
+        const { user, made } = await createFor(transaction, userId, {}, caller)
         if (isMailed)
           await mail.write(transaction, resetMessage(user, made, { by: 'operator', occurredAtMs: clock.now() }))
         return operatorLink(made)

@@ -1,11 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { type Clock, monotonicClock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
-import { MAX_COUNTED, type OutboxLoad } from '../storage/outbox/outbox.ts'
+import { MAX_COUNTED, type OutboxLoad, type OutboxPageRequest } from '../storage/outbox/outbox.ts'
 import type { MailTestResult } from './hand-over.ts'
 import type { MailSettings } from './mail-settings.ts'
 import type { MailRequest, OutgoingMessage, PrepareMessage } from './message.ts'
@@ -44,11 +46,17 @@ export interface Mail {
 
   /** Lists the latest messages, or those that failed, the newest first. */
   list(limit: number, isFailed?: boolean): Promise<OutboxMessage[]>
+  /** A page of messages, the newest first. */
+  listPage(request: OutboxPageRequest): Promise<OutboxMessage[]>
+  /** Throws `not_found` if there is none. */
+  requireMessage(id: string): Promise<OutboxMessage>
   /**
-   * Makes a message due again. Throws `not_found` if there is none, and `invalid_request` if it can no longer be sent:
+   * Makes a message due again. Throws `not_found` if there is none, and `conflict` if it can no longer be sent:
    * its recipient and content were forgotten, or its link is dead.
    */
-  resend(id: string): Promise<OutboxMessage>
+  resend(id: string, caller?: Caller): Promise<OutboxMessage>
+  /** Makes all messages due again that were given up since a time and can be sent; resolves to how many. */
+  resendFailed(sinceMs: number, caller?: Caller): Promise<number>
   /** Forgets recipients and contents of a deleted user's messages. Messages that still wait are sent first. */
   forget(transaction: Transaction, userId: string): Promise<unknown>
   /** Cleans up: forgets recipient and content after a week, deletes rows after a month; resolves to how many. */
@@ -60,6 +68,7 @@ interface MailDeps {
   clock: Clock
   log: Log
   rootSecret: RootSecret
+  recordEvent: RecordEvent
   /** It is undefined while mail is off. */
   settings: MailSettings | undefined
   /**
@@ -94,7 +103,7 @@ const createRequestBound = (clock: Clock, log: Log): ((db: Queries) => Promise<b
 }
 
 export const createMail = (deps: MailDeps): Mail => {
-  const { db, clock, log, rootSecret, settings, isLinkLive } = deps
+  const { db, clock, log, rootSecret, settings, isLinkLive, recordEvent } = deps
   const sealing = createContentSealing(rootSecret)
   let sender: Dispatcher | undefined
   const isFull = createRequestBound(clock, log)
@@ -145,13 +154,23 @@ export const createMail = (deps: MailDeps): Mail => {
     },
 
     list: (limit, isFailed) => mailOutbox.findLatest(db, limit, isFailed),
+    listPage: (request) => mailOutbox.findPage(db, request),
+    requireMessage: async (id) => (await import('./history.ts')).requireMessage(db, id),
 
-    async resend(id) {
+    async resend(id, caller) {
       requireSettings()
       const { resend } = await import('./history.ts')
-      const message = await resend({ db, clock, isLinkLive }, id)
+      const message = await resend({ db, clock, isLinkLive, recordEvent }, id, caller)
       sender?.wake()
       return message
+    },
+
+    async resendFailed(sinceMs, caller) {
+      requireSettings()
+      const { resendFailed } = await import('./history.ts')
+      const count = await resendFailed({ db, clock, isLinkLive, recordEvent }, sinceMs, caller)
+      sender?.wake()
+      return count
     },
 
     forget: forgetClosedMessagesOf,

@@ -85,6 +85,31 @@ export const reopenMessage = (
     attempts,
   )
 
+interface FailedMessages {
+  /** The range of the times at which they were given up, both ends included. */
+  sinceMs: number
+  untilMs: number
+  /** Only messages after this one count; empty for the first page. */
+  afterId: string
+  limit: number
+}
+
+/** Finds the ids of messages that were given up, the oldest first. */
+export const findFailedMessages = async (
+  db: Queries,
+  { sinceMs, untilMs, afterId, limit }: FailedMessages,
+): Promise<string[]> => {
+  const rows = await db.all<{ id: string }>(
+    `SELECT id FROM mail_messages WHERE state = 'failed' AND closed_at >= ? AND closed_at <= ? AND id > ?
+     ORDER BY id LIMIT ?`,
+    sinceMs,
+    untilMs,
+    afterId,
+    limit,
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Forgets recipient and content of the messages of a user that were sent, given up or dropped. */
 export const forgetClosedMessagesOf = (db: Queries, userId: string): Promise<number> =>
   db.run(

@@ -1,7 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import type { OutboxPageRequest } from '../storage/outbox/outbox.ts'
 import { createBody } from './announcements.ts'
 import { type DeliveryAttempt, findAttempts, findLatestAttempts, forgetEarlyAttempts } from './attempt-store.ts'
 import { type DeliveryResult, deliver } from './signed-request.ts'
@@ -22,8 +25,9 @@ const reopen = async (transaction: Transaction, event: OutboxEvent, nowMs: numbe
  * on disk. An event that fails again in the meantime is not taken twice.
  */
 export async function* reopenFailed(
-  { db, clock }: { db: Database; clock: Clock },
+  { db, clock, recordEvent }: Pick<HistoryDeps, 'db' | 'clock' | 'recordEvent'>,
   sinceMs: number,
+  caller?: Caller,
 ): AsyncGenerator<string[]> {
   const untilMs = clock.now()
   let afterId = ''
@@ -31,6 +35,8 @@ export async function* reopenFailed(
     const ids = await db.inTransaction(async (transaction) => {
       const events = await findFailedEvents(transaction, { sinceMs, untilMs, afterId, limit: BATCH })
       for (const event of events) await reopen(transaction, event, clock.now())
+      const record = { type: 'webhook.redelivered', details: { count: events.length } } as const
+      if (events.length > 0) await recordEvent(transaction, record, caller)
       return events.map(({ id }) => id)
     })
     if (ids.length > 0) yield ids
@@ -45,10 +51,11 @@ interface HistoryDeps {
   settings: WebhookSettings | undefined
   /** Called after the commit of an event that is sent again. */
   wake: () => void
+  recordEvent: RecordEvent
 }
 
 /** Gives operators past events and their attempts, redelivery, and a test. */
-export const createHistory = ({ db, clock, settings, wake }: HistoryDeps) => {
+export const createHistory = ({ db, clock, settings, wake, recordEvent }: HistoryDeps) => {
   const requireSettings = (): WebhookSettings => {
     if (settings) return settings
     throw new AppError('invalid_request', 'Webhooks are off: set SVC_WEBHOOK_URL and SVC_WEBHOOK_SECRET.')
@@ -72,22 +79,27 @@ export const createHistory = ({ db, clock, settings, wake }: HistoryDeps) => {
 
     requireEvent,
     list: (limit: number, isFailed = false): Promise<OutboxEvent[]> => eventOutbox.findLatest(db, limit, isFailed),
+    listPage: (request: OutboxPageRequest): Promise<OutboxEvent[]> => eventOutbox.findPage(db, request),
     attemptsOf: (id: string): Promise<DeliveryAttempt[]> => findAttempts(db, id),
     listAttempts: (events: number, isFailed = false): Promise<DeliveryAttempt[]> =>
       findLatestAttempts(db, events, isFailed),
 
-    async redeliver(id: string): Promise<OutboxEvent> {
+    async redeliver(id: string, caller?: Caller): Promise<OutboxEvent> {
       requireSettings()
       const event = await requireEvent(id)
-      await db.inTransaction((transaction) => reopen(transaction, event, clock.now()))
+      const { userId } = event
+      await db.inTransaction(async (transaction) => {
+        await reopen(transaction, event, clock.now())
+        await recordEvent(transaction, { type: 'webhook.redelivered', userId, details: { webhookId: id } }, caller)
+      })
       wake()
       return event
     },
 
-    async redeliverFailed(sinceMs: number): Promise<string[]> {
+    async redeliverFailed(sinceMs: number, caller?: Caller): Promise<string[]> {
       requireSettings()
       const ids: string[] = []
-      for await (const batch of reopenFailed({ db, clock }, sinceMs)) {
+      for await (const batch of reopenFailed({ db, clock, recordEvent }, sinceMs, caller)) {
         ids.push(...batch)
         wake()
       }

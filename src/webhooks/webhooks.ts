@@ -1,11 +1,12 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Log } from '../lib/log.ts'
 import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import { inBatches, type Database, type Transaction } from '../storage/database.ts'
 import type { Dispatcher } from '../storage/outbox/dispatcher.ts'
-import type { OutboxLoad } from '../storage/outbox/outbox.ts'
+import type { OutboxLoad, OutboxPageRequest } from '../storage/outbox/outbox.ts'
 import { createAnnouncements } from './announcements.ts'
 import type { DeliveryAttempt, DeliveryOutcome } from './attempt-store.ts'
 import type { DeliveryResult } from './signed-request.ts'
@@ -44,14 +45,16 @@ export interface Webhooks {
   requireEvent(id: string): Promise<OutboxEvent>
   /** The latest events, or the latest that were given up, the newest first. */
   list(limit: number, isFailed?: boolean): Promise<OutboxEvent[]>
+  /** A page of events, the newest first. */
+  listPage(request: OutboxPageRequest): Promise<OutboxEvent[]>
   /** The attempts to deliver one event, in order. */
   attemptsOf(id: string): Promise<DeliveryAttempt[]>
   /** The attempts of the events that `list` gives, in order for each. */
   listAttempts(events: number, isFailed?: boolean): Promise<DeliveryAttempt[]>
   /** Sends an event again, with the same id. */
-  redeliver(id: string): Promise<OutboxEvent>
+  redeliver(id: string, caller?: Caller): Promise<OutboxEvent>
   /** Sends again all events that were given up since a time; resolves to their ids, the oldest first. */
-  redeliverFailed(sinceMs: number): Promise<string[]>
+  redeliverFailed(sinceMs: number, caller?: Caller): Promise<string[]>
 
   /** Cleanup: deletes events whose retention is over; resolves to how many. */
   deleteExpired(nowMs: number): Promise<number>
@@ -93,10 +96,11 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
     load: async () => settings && eventOutbox.findLoad(db, clock.now()),
 
     ...onDemand(
-      async () => (await import('./history.ts')).createHistory({ db, clock, settings, wake }),
+      async () => (await import('./history.ts')).createHistory({ ...deps, wake }),
       'sendTest',
       'requireEvent',
       'list',
+      'listPage',
       'attemptsOf',
       'listAttempts',
       'redeliver',

@@ -41,6 +41,7 @@ const startMail = async ({ db, smtp, prepare, clock = systemClock, secret = root
     settings: { server, from, timeoutMs: 10_000, branding },
     prepare,
     isLinkLive: async () => true,
+    recordEvent: async () => {},
   })
   await mail.start()
   t.after(() => mail.stop(0))

@@ -204,7 +204,7 @@ describe('redelivery of failed events', { concurrency: 2 }, () => {
     for (const id of ids) await closedAt(place, id, T0, 'answered 500')
     receiver.answerWith(status(500))
     const taken: string[] = []
-    for await (const batch of reopenFailed({ db, clock }, 0)) {
+    for await (const batch of reopenFailed({ db, clock, recordEvent: async () => {} }, 0)) {
       taken.push(...batch)
       clock.nowMs += 1
       await webhooks.deliverDue()

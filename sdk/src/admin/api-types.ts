@@ -365,7 +365,7 @@ export interface components {
             type: string;
             /** @description Whose account it happened to; null where none is known or concerned */
             user_id: string | null;
-            /** @description `user`, `api:NAME`, `cli` or `system` */
+            /** @description `user`, `api:NAME`, `admin:NAME`, `cli` or `system` */
             actor: string;
             /** @description The IP address of the client */
             address: string | null;
@@ -381,7 +381,7 @@ export interface components {
         AuditDetails: {
             /** @description How: `password`, `passkey`, `code`, or the name of a provider */
             method?: string;
-            /** @description Why it failed or ended */
+            /** @description Why it failed or ended, or why an operator has done it */
             reason?: string;
             /** @description The limit that refused a login */
             limit?: string;
@@ -409,6 +409,8 @@ export interface components {
             key_id?: string;
             /** @description The webhook event */
             webhook_id?: string;
+            /** @description The message by mail */
+            message_id?: string;
             /** @description The client of the OAuth server */
             client_id?: string;
             /** @description Its name */
@@ -1107,7 +1109,7 @@ export interface operations {
                 /** @description Only what happened at this time or later */
                 since?: string;
                 /** @description Only events of this type */
-                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "account.exported" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "client.created" | "client.changed" | "client.secret_rotated" | "client.deleted" | "grant.created" | "grant.ended" | "grant.refresh_reused" | "code.reused" | "import.added" | "import.taken_back";
+                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "account.exported" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "user.viewed" | "audit.exported" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "webhook.redelivered" | "mail.resent" | "client.created" | "client.changed" | "client.secret_rotated" | "client.deleted" | "grant.created" | "grant.ended" | "grant.refresh_reused" | "code.reused" | "import.added" | "import.taken_back";
                 /** @description Only what happened to this user, who may be deleted */
                 user_id?: string;
                 /** @description How many events a page holds at most */

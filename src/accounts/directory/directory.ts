@@ -7,6 +7,7 @@ import { type Names, requireUsername } from '../fields.ts'
 import type { User, Accounts } from '../accounts.ts'
 import type { UserChanges } from '../administration.ts'
 import { findDirectoryUsers, type ShownFacts, type ShownUserRecord } from './directory-user-store.ts'
+import type { NewestRequest } from './newest-users.ts'
 import type { PageRequest } from './user-list.ts'
 
 export type { PageRequest } from './user-list.ts'
@@ -63,6 +64,10 @@ type CreateLink = (
 /** All users, for the application's backend. A rule that refuses is an `AppError` with its field. */
 export interface UserDirectory {
   find(id: string): Promise<DirectoryUser | undefined>
+  /** Finds users in the order of their ids here; leaves out those who do not exist. */
+  findAll(ids: readonly string[]): Promise<DirectoryUser[]>
+  /** Lists users, the newest first. */
+  listNewest(request: NewestRequest): Promise<{ users: DirectoryUser[]; nextBefore: string | undefined }>
   /** Lists users in the order in which svc got to know them. `invalid_request` for a cursor of another list. */
   list(page: PageRequest): Promise<UserPage>
   /** `unprocessable` for a bad field, `conflict` for a taken email or username. */
@@ -99,6 +104,9 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
     return { ...record, ...factors, name, hasPassword: hasPassword(record) }
   }
 
+  const findAll = async (ids: readonly string[]): Promise<DirectoryUser[]> =>
+    (await findDirectoryUsers(db, [...ids])).map(toUser)
+
   const find = async (id: string, queries: Queries = db): Promise<DirectoryUser | undefined> =>
     (await findDirectoryUsers(queries, [id])).map(toUser)[0]
 
@@ -110,6 +118,13 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
 
   return {
     find: (id) => find(id),
+    findAll,
+
+    async listNewest(request) {
+      const { listNewest } = await import('./newest-users.ts')
+      const { ids, nextBefore } = await listNewest(db, request)
+      return { users: await findAll(ids), nextBefore }
+    },
 
     async list(page) {
       const { listUserIds } = await import('./user-list.ts')

@@ -46,6 +46,11 @@ CREATE INDEX users_without_position ON users (created_at, id) WHERE position IS 
 
 CREATE INDEX users_by_update ON users (updated_at);
 
+-- Few users are disabled, and few have roles: pages that list them look at no others.
+CREATE INDEX users_disabled ON users (id) WHERE disabled = 1;
+
+CREATE INDEX users_with_roles ON users (id) WHERE roles <> '[]';
+
 CREATE UNIQUE INDEX users_by_user_handle ON users (user_handle) WHERE user_handle IS NOT NULL;
 
 CREATE TABLE identities (
@@ -326,6 +331,8 @@ CREATE INDEX webhook_events_open ON webhook_events (user_id, id) WHERE closed_at
 
 CREATE INDEX webhook_events_due ON webhook_events (next_attempt_at, id) WHERE closed_at IS NULL;
 
+CREATE INDEX webhook_events_failed ON webhook_events (id) WHERE closed_at IS NOT NULL AND delivered_at IS NULL;
+
 CREATE INDEX webhook_events_closed ON webhook_events (closed_at) WHERE closed_at IS NOT NULL;
 
 -- The result of each delivery attempt. If the process of an attempt died without a result, the next attempt stores it as
@@ -438,6 +445,8 @@ CREATE TABLE mail_messages (
 );
 
 CREATE INDEX mail_messages_due ON mail_messages (next_attempt_at, id) WHERE closed_at IS NULL;
+
+CREATE INDEX mail_messages_failed ON mail_messages (id) WHERE state = 'failed';
 
 CREATE INDEX mail_messages_closed ON mail_messages (closed_at) WHERE closed_at IS NOT NULL;
 
@@ -578,7 +587,7 @@ CREATE TABLE audit_events (
   type TEXT NOT NULL,
   -- the user to whose account it happened; it stays when the user is deleted
   user_id TEXT COLLATE "C",
-  -- user, cli, api:NAME or system
+  -- user, cli, api:NAME, admin:NAME or system
   actor TEXT NOT NULL,
   address TEXT,
   user_agent TEXT,
@@ -595,6 +604,14 @@ CREATE TABLE audit_events (
 CREATE INDEX audit_events_of_user ON audit_events (user_id, id);
 
 CREATE INDEX audit_events_of_type ON audit_events (type, id);
+
+CREATE INDEX audit_events_of_address ON audit_events (address, id) WHERE address IS NOT NULL;
+
+-- These are the few that operators, keys and svc itself have caused.
+CREATE INDEX audit_events_of_actor ON audit_events (actor, id) WHERE actor <> 'user';
+
+-- Ids of requests are random, so that a part of each finds it.
+CREATE INDEX audit_events_of_request ON audit_events (SUBSTR(request_id, 1, 8)) WHERE request_id IS NOT NULL;
 
 CREATE UNIQUE INDEX audit_events_by_tally ON audit_events (tally) WHERE tally IS NOT NULL;
 

@@ -38,6 +38,18 @@ interface OutboxTable<Row extends OutboxRow> {
   failed: string
 }
 
+/** A row waits for an attempt, was given up, or was handed over or dropped. */
+export type OutboxState = 'waiting' | 'failed' | 'done'
+
+/** A page of rows, the newest first. What is undefined does not count. */
+export interface OutboxPageRequest {
+  state?: OutboxState | undefined
+  userId?: string | undefined
+  /** The id of the last row of the page before. */
+  before?: string | undefined
+  limit: number
+}
+
 export interface OutboxLoad {
   /** This is the number of open rows, counted up to `MAX_COUNTED`. */
   open: number
@@ -63,6 +75,7 @@ export interface Outbox<Row extends OutboxRow> {
   find(db: Queries, id: string): Promise<Row | undefined>
   /** Finds the latest rows, or the latest that were given up, the newest first. */
   findLatest(db: Queries, limit: number, isFailed?: boolean): Promise<Row[]>
+  findPage(db: Queries, request: OutboxPageRequest): Promise<Row[]>
   /** Finds rows that are due, the first due first. */
   findDue(db: Queries, nowMs: number, limit: number): Promise<Row[]>
   findLoad(db: Queries, nowMs: number): Promise<OutboxLoad>
@@ -96,6 +109,12 @@ export const createOutbox = <Row extends OutboxRow>({
     ? ` AND NOT EXISTS (SELECT 1 FROM ${table} AS earlier
          WHERE earlier.user_id = ${table}.user_id AND earlier.closed_at IS NULL AND earlier.id < ${table}.id)`
     : ''
+
+  const conditionOf: Record<OutboxState, string> = {
+    waiting: 'closed_at IS NULL',
+    failed,
+    done: `closed_at IS NOT NULL AND NOT (${failed})`,
+  }
 
   const insertPiece = (db: Queries, rows: readonly Partial<Row>[]): Promise<number> => {
     const all = rows.map((row) => ({ ...row, attempts: 0, nextAttemptAtMs: row.createdAtMs }))
@@ -136,6 +155,17 @@ export const createOutbox = <Row extends OutboxRow>({
         `SELECT ${selected} FROM ${table}${isFailed ? ` WHERE ${failed}` : ''} ORDER BY id DESC LIMIT ?`,
         limit,
       ),
+
+    findPage(db, { state, userId, before, limit }) {
+      const given = [
+        ['id < ?', before],
+        ['user_id = ?', userId],
+      ].filter((each): each is [string, string] => each[1] !== undefined)
+      const conditions = [...given.map(([sql]) => sql), ...(state ? [conditionOf[state]] : [])]
+      const where = conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''
+      const values = given.map(([, value]) => value)
+      return db.all<Row>(`SELECT ${selected} FROM ${table}${where} ORDER BY id DESC LIMIT ?`, ...values, limit)
+    },
 
     findDue: (db, nowMs, limit) =>
       db.all<Row>(

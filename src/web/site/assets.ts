@@ -48,7 +48,7 @@ const scriptWithTexts = (source: string, texts: object): string =>
   `'use strict';((texts) => {\n${plainScript(source)}})(${JSON.stringify(texts)})\n`
 
 /** Removes comments and spaces, since visitors load it. */
-const plainStyle = (source: string): string =>
+export const plainStyle = (source: string): string =>
   source
     .replace(/^ *\/\*.*\*\/\n|^ +|\n/gm, '')
     .replaceAll(': ', ':')

@@ -23,6 +23,8 @@ interface PasskeyButton {
   csrfToken: string
   /** This route signs in. */
   url?: string
+  /** The routes of passkeys are below this path, if it is not that of the users. */
+  base?: string
   /** This is the text of the button, if it is not the usual one. */
   label?: string
   isMain?: boolean
@@ -49,8 +51,8 @@ const responseInput = html`<input type="hidden" name="passkey_response">`
  * Makes a button that uses or creates a passkey, with the place where the script says what happens. The script reveals
  * it; if scripts are off, there is a sentence in its place, which says what to do where nothing else is on the page.
  */
-export const passkeyButton = ({ kind, csrfToken, url, link, ...it }: PasskeyButton): HtmlFragment =>
-  html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
+export const passkeyButton = ({ kind, csrfToken, url, base, link, ...it }: PasskeyButton): HtmlFragment =>
+  html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${base !== undefined && html` data-base="${base}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
 ${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? t(LABELS[kind])}${it.isLastUsed && html` ${lastUsedMark}`}</button>
 ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>

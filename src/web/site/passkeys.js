@@ -72,6 +72,8 @@ const wordsOfRefusal = ({ status, headers }, isRecoveryCode) => {
   return texts.refused[isRecoveryCode && reason === 'code_wrong' ? 'recovery_code_wrong' : reason] ?? texts.outdated
 }
 
+const baseOf = (place) => place.dataset.base ?? '/auth/passkeys'
+
 const fieldsAround = (place) => place.closest('form')?.elements
 
 /** The answer to a `POST`. Where it names a place to go on, the browser goes there. */
@@ -119,7 +121,7 @@ const isFresh = (part) => asked !== undefined && Date.now() - asked.at < part * 
 const requestOptions = async (place, freshPart) => {
   if (!isFresh(freshPart)) {
     const at = Date.now()
-    asked = { at, options: await post(place, '/auth/passkeys/login/options', {}) }
+    asked = { at, options: await post(place, `${baseOf(place)}/login/options`, {}) }
   }
   return { ...asked.options, timeout: asked.options.timeout - (Date.now() - asked.at) }
 }
@@ -208,9 +210,9 @@ const fill = async (place) => {
 
 const add = async (place) => {
   const link = linkOf(place)
-  const options = await post(place, '/auth/passkeys/register/options', link)
+  const options = await post(place, `${baseOf(place)}/register/options`, link)
   const json = toJson(await ask('create', { publicKey: withBytes(options) }))
-  await post(place, '/auth/passkeys/register', { ...json, ...link }, { id: json.id, rpId: options.rp.id })
+  await post(place, `${baseOf(place)}/register`, { ...json, ...link }, { id: json.id, rpId: options.rp.id })
 }
 
 const ACTIONS = { 'log-in': logIn, confirm: logIn, fill, add }

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { AUDIT_TYPES, type AuditType } from '../../../src/audit/audit-event.ts'
+import { openMachineAdmin } from '../../support/admin/machine-admin.ts'
 import { loggedIn, logIn, logOut, newAgent, newPerson, type Person } from '../../support/client/accounts.ts'
 import { createBackend } from '../../support/client/backend.ts'
 import { type Answer, createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
@@ -237,7 +238,7 @@ const byApi = async (method: string, way: string, body?: unknown): Promise<Done>
 }
 
 /** THE table: each type, and the actions that are recorded as it. */
-const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> = {
+const ACTIONS: Partial<Record<AuditType, Record<string, (t: TestContext) => Promise<Done>>>> = {
   'login.succeeded': {
     async 'by password'() {
       const { id, person } = await newAccount()
@@ -888,6 +889,44 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       return { by: 'system', user: id, details: { webhook_id: event?.id, reason: 'answered 500' } }
     },
   },
+  'webhook.redelivered': {
+    async 'by a command'() {
+      const { id } = await newAccount()
+      await cli(['users', 'delete', id, '--yes'])
+      const events = () => database.rows('SELECT id, closed_at FROM webhook_events WHERE user_id = ?', id)
+      await eventually('the event is given up', async () => (await events())[0]?.closed_at !== null)
+      const [event] = await events()
+      await cli(['webhooks', 'redeliver', String(event?.id)])
+      return { by: 'cli', user: id, details: { webhook_id: event?.id } }
+    },
+  },
+  'mail.resent': {
+    async 'by a command'() {
+      const { id, person } = await newUser()
+      await cli(['users', 'set-username', id, anyone().username])
+      const messages = () => database.rows('SELECT id, closed_at FROM mail_messages WHERE user_id = ?', id)
+      await eventually('the message is sent', async () => (await messages()).at(-1)?.closed_at !== null)
+      const message = (await messages()).at(-1)
+      unspoken(person.email)
+      await cli(['mail', 'resend', String(message?.id)])
+      return { by: 'cli', user: id, details: { message_id: message?.id } }
+    },
+  },
+  'user.viewed': {
+    async 'by an operator on the machine, once an hour'(t) {
+      const { id } = await newAccount()
+      const admin = await openMachineAdmin(service, { clock, t })
+      for (const _ of [1, 2]) await admin.open(`/users/${id}`)
+      return { by: 'cli', user: id }
+    },
+  },
+  'audit.exported': {
+    async 'by an operator on the machine'(t) {
+      const admin = await openMachineAdmin(service, { clock, t })
+      await admin.submit('/events/export', { format: 'jsonl', reason: 'for the yearly report' })
+      return { by: 'cli', details: { reason: 'for the yearly report' } }
+    },
+  },
   'import.taken_back': {
     async 'by a command'() {
       const userImport = await operator.userImport()
@@ -954,8 +993,8 @@ const ACTORS = { user: 'user', api: `api:${String(keyName)}`, cli: 'cli', system
 describe('each action is recorded with its actor, origin, request and session', () => {
   for (const [type, actions] of Object.entries(ACTIONS)) {
     for (const [title, act] of Object.entries(actions)) {
-      test(`${type}: ${title}`, async () => {
-        const done = await act()
+      test(`${type}: ${title}`, async (t) => {
+        const done = await act(t)
         const row = await rowOf(type, done)
         const origin = saysWhere(type, done) ? { ...CLIENT, request_id: done.answer.headers['x-request-id'] } : {}
         assert.deepEqual(row, {

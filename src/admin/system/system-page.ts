@@ -1,0 +1,130 @@
+import type { ApiKey } from '../../api-keys/api-keys.ts'
+import { type HttpResponse, redirect } from '../../http/response.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { monotonicClock } from '../../lib/time.ts'
+import { findPendingMigrations } from '../../storage/migrations.ts'
+import { findReplicas, type SeenReplica } from '../../storage/replicas.ts'
+import { csrfInput } from '../../web/site/form.ts'
+import type { AdminContext } from '../http/context.ts'
+import type { ShownSetting } from '../../config/shown-settings.ts'
+import type { AdminServices, Findings } from '../services.ts'
+import { ago, mark, facts, plural, panelSection, things, used } from '../site/parts.ts'
+
+type Services = Pick<AdminServices, 'apiKeys' | 'clock' | 'db' | 'examine' | 'settings' | 'site' | 'version'>
+
+/** Looks at the installation, one look at a time. */
+export const createExamination = ({ clock, examine }: Pick<Services, 'clock' | 'examine'>) => {
+  let latest: Findings | undefined
+  let running: Promise<void> | undefined
+
+  const run = async (): Promise<void> => {
+    latest = { list: await examine(), atMs: clock.now() }
+  }
+
+  return {
+    latest: (): Findings | undefined => latest,
+    /** Those who ask while it runs wait for the same. */
+    async look(): Promise<void> {
+      running ??= run().finally(() => {
+        running = undefined
+      })
+      await running
+    },
+  }
+}
+
+/** Shows the installation itself. */
+export const createSystemPage = (services: Services) => {
+  const { apiKeys, clock, db, settings, site, version } = services
+  const examination = createExamination(services)
+  return {
+    page: {
+      async handle(context: AdminContext): Promise<HttpResponse> {
+        const nowMs = clock.now()
+        const startedMs = monotonicClock.elapsedMs()
+        const replicas = await findReplicas(db, nowMs)
+        const answerMs = Math.max(1, Math.round(monotonicClock.elapsedMs() - startedMs))
+        const pending = await findPendingMigrations(db.dialect, db)
+        const isMixed = new Set([version, ...replicas.map((replica) => replica.version)]).size > 1
+        const body = html`<h1>System</h1>
+<p class="state">svc ${version} ${replicas.length > 0 ? `serves in ${plural(replicas.length, 'process', 'processes')}` : 'does not serve now, as far as its database tells'}. The database answers in ${answerMs} ms${pending.length > 0 ? ', and waits for a migration' : ''}.${isMixed && ' Not all processes have the same version.'}</p>
+${findingSection(context, examination.latest(), nowMs)}${panelSection('replicas', 'Replicas', replicaThings(replicas, nowMs))}${panelSection(
+  'database',
+  'Database',
+  facts([
+    { name: 'Kind', value: db.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
+    { name: 'Migrations', value: pending.length > 0 ? `pending: ${pending.join(', ')}` : 'all are applied' },
+  ]),
+)}${panelSection('keys', 'API keys', keyThings(await apiKeys.list(), nowMs))}${panelSection('settings', 'Settings in effect', settingFacts(settings))}`
+        return site.page(context, { title: 'System', tab: 'System', body })
+      },
+    },
+
+    examine: {
+      async handle({ at }: AdminContext): Promise<HttpResponse> {
+        await examination.look()
+        return redirect(at('/system#findings'))
+      },
+    },
+  }
+}
+
+const findingSection = (context: AdminContext, found: Findings | undefined, nowMs: number): HtmlFragment => {
+  const list = (found?.list ?? []).map(({ code, message, cure }) => ({
+    title: html`${message}${mark(code, 'bad')}`,
+    about: cure,
+  }))
+  const button = html`<form method="post" action="${context.at('/system/examine')}">${csrfInput(context.csrfToken)}<button class="second small">${found ? 'Look again' : 'Look for problems'}</button></form>`
+  const when = found && html`<span class="about">Looked ${ago(found.atMs, nowMs)}.</span>`
+  const empty = found
+    ? 'Nothing to complain about.'
+    : 'Nobody has looked yet. It takes some seconds, and sends a test event to the receiver of webhooks.'
+  return panelSection(
+    'findings',
+    'What svc doctor finds',
+    things(list, empty, html`<div class="head">${when}${button}</div>`),
+  )
+}
+
+const replicaThings = (replicas: readonly SeenReplica[], nowMs: number): HtmlFragment =>
+  things(
+    replicas.map(({ id, host, version, startedAtMs, seenAtMs }) => ({
+      title: html`<bdi>${host}</bdi>`,
+      about: html`svc ${version} · started ${ago(startedAtMs, nowMs)}`,
+      more: html`<code>${id}</code>`,
+      when: html`seen ${ago(seenAtMs, nowMs)}`,
+    })),
+    'No process has said in the last five minutes that it serves.',
+  )
+
+const keyThings = (keys: readonly ApiKey[], nowMs: number): HtmlFragment =>
+  things(
+    keys
+      .filter(({ revokedAtMs }) => revokedAtMs === undefined)
+      .map(({ name, scopes, createdAtMs, expiresAtMs, lastUsedAtMs }) => ({
+        title: html`${name}${expiresAtMs !== undefined && expiresAtMs <= nowMs && mark('Expired', 'bad')}`,
+        about: html`${scopes.join(' ')} · made ${ago(createdAtMs, nowMs)}`,
+        when: used(lastUsedAtMs, nowMs),
+      })),
+    'There are no API keys.',
+  )
+
+const FROM = { environment: 'environment', '.env': '.env', default: 'default', unset: 'not set' } as const
+
+const settingFacts = (settings: Services['settings']): HtmlFragment =>
+  settings.length === 0
+    ? html`<p class="about">Shown where svc runs as a command.</p>`
+    : html`${listed(settings.filter(isGiven))}<details><summary class="quiet">${plural(settings.filter((each) => !isGiven(each)).length, 'setting')} at the default</summary>
+${listed(settings.filter((each) => !isGiven(each)))}</details>`
+
+const isGiven = ({ source }: ShownSetting): boolean => source === 'environment' || source === '.env'
+
+const listed = (settings: Services['settings']): HtmlFragment =>
+  facts(
+    settings.map(({ name, value, source, secret }) => ({
+      name: html`<code>${name}</code>`,
+      value: html`${secret && value === null && source !== 'unset' ? 'set' : (value ?? '')}`,
+      acts: html`<span class="about">${FROM[source]}</span>`,
+    })),
+    { isWide: true },
+  )
