@@ -21,11 +21,14 @@ type RemovalDeps = Pick<SessionDeps, 'cachedSessions' | 'clientGrants' | 'revoca
 export const createRemoveSessions =
   ({ cachedSessions, clientGrants, revocations }: RemovalDeps): RemoveSessions =>
   async (transaction, which, { reason, caller, successorId, isOfAll }) => {
-    // The grants come after: what makes one holds its session, and may have waited for nothing but the deletion.
+    // The grants come after: what makes one holds its session, and may have kept the deletion waiting.
     const ended = await deleteSessions(transaction, which)
-    if (ended.length === 0) return ended
+    const [first] = ended
+    if (!first) return ended
     const ids = ended.map(({ id }) => id)
-    if (successorId === undefined) await clientGrants.endHanging(transaction, ids, { reason, caller })
+    if (first.grants === null) {
+      // No client has any. If one has got its first at this moment, the database refuses the commit, and it is repeated.
+    } else if (successorId === undefined) await clientGrants.endHanging(transaction, ids, { reason, caller })
     else for (const id of ids) await clientGrants.moveGrants(transaction, id, successorId)
     // Each part of all has an entry of its own: who has looked at a token after the one before looks at it again.
     if (isOfAll) await revocations.allSessionsEnded(transaction)

@@ -149,10 +149,14 @@ export type WhichSessions =
   | { ids: readonly string[]; userId?: string | undefined }
   | { userId: string; exceptId?: string | undefined }
 
-export type DeletedSession = Pick<Session, 'id' | 'userId' | 'salt'>
+/** `grants` is null if no client has any grant: then none hangs on the session. */
+export interface DeletedSession extends Pick<Session, 'id' | 'userId' | 'salt'> {
+  grants: number | null
+}
 
 const deletion = (where: string): string =>
-  `DELETE FROM sessions WHERE ${where} RETURNING id, user_id AS "userId", salt`
+  `DELETE FROM sessions WHERE ${where} RETURNING id, user_id AS "userId", salt,
+   (SELECT 1 FROM grants LIMIT 1) AS grants`
 
 /** Deletes sessions, as `removal.ts` alone does. */
 export const deleteSessions = (db: Pick<Queries, 'all'>, which: WhichSessions): Promise<DeletedSession[]> => {

@@ -14,7 +14,7 @@ import {
   type UserRecord,
 } from '../../src/accounts/user-store.ts'
 import { probeDatabase, testOnPostgres } from './databases.ts'
-import { holding } from './held-transaction.ts'
+import { holding } from '../support/database/held-transaction.ts'
 import { newSession, newUser } from './rows.ts'
 
 const { db, open } = await probeDatabase()

@@ -9,7 +9,7 @@ import type { Clock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/storage/database.ts'
 import { databaseChoice } from '../support/database/database-choice.ts'
 import { freshDatabase, testOnPostgres } from './databases.ts'
-import { holding } from './held-transaction.ts'
+import { holding } from '../support/database/held-transaction.ts'
 import { T0 } from './rows.ts'
 
 const MINUTE_MS = 60_000

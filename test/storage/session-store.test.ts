@@ -113,7 +113,7 @@ describe('a session', () => {
     assert.ok(await isThere(session))
     const { id, userId, salt } = session
     const [deleted] = await deleteSessions(db, { ids: [id], userId: owner.id })
-    assert.deepEqual({ ...deleted }, { id, userId, salt })
+    assert.deepEqual({ ...deleted }, { id, userId, salt, grants: null })
     assert.ok(!(await isThere(session)))
   })
 })

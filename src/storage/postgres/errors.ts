@@ -50,10 +50,13 @@ export const isStalePlan = (error: unknown): boolean =>
   (error.code === '26000' ||
     (error.code === '0A000' && (error.routine === 'RevalidateCachedQuery' || error.message.includes('cached plan'))))
 
+/** The last one: another transaction has made a row that refers to one that this one deletes. */
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '23503'])
+
 /** Tells whether the operation did nothing and can run again: a conflict of two transactions, or a stale plan. */
 export const isRetryable = (translated: unknown): boolean => {
   const error = translated instanceof AppError ? translated.cause : undefined
-  return (isServerError(error) && ['40001', '40P01'].includes(error.code)) || isStalePlan(error)
+  return (isServerError(error) && CONFLICTS.has(error.code)) || isStalePlan(error)
 }
 
 /** `pg` has this message when neither a free nor a new connection came in time. */

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../../src/storage/database.ts'
+import type { Database, Transaction } from '../../../src/storage/database.ts'
 
 /** A transaction that continues and commits only on request. */
 export const holding = async (
