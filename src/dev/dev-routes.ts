@@ -35,7 +35,7 @@ export interface DevRoutesDeps {
 
 /** This is the table of routes of `svc dev`. */
 export const createDevRoutes = (deps: DevRoutesDeps): DevRoute[] => {
-  const { clock, mailbox, receiver, provider, events, service, reset, passOnTo } = deps
+  const { clock, mailbox, receiver, provider, service, reset, passOnTo } = deps
   const layout = async () => (await service()).layout
 
   const requireMessage = ({ parameters: { id = '' } }: DevRequest): ReceivedMessage =>

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { makeDataFolder } from '../lib/durable-file.ts'
 import { AppError } from '../lib/errors.ts'
 
 /** A folder with this file was made by `svc dev`. While it is in use, the file has the id of the process. */
@@ -30,7 +31,7 @@ const kept = (name: string): DevFolder => {
   const folder = path.resolve(name)
   const mark = path.join(folder, MARK)
   try {
-    mkdirSync(folder, { recursive: true })
+    makeDataFolder(folder)
     requireOwn(folder, mark)
     writeFileSync(mark, String(process.pid))
   } catch (error) {
@@ -43,7 +44,7 @@ const kept = (name: string): DevFolder => {
 
 const requireOwn = (folder: string, mark: string): void => {
   if (!existsSync(mark)) {
-    if (readdirSync(folder).length === 0) return
+    if (readdirSync(folder).every((file) => file === '.gitignore')) return
     const advice = 'name one that svc dev has made, an empty one, or one that does not exist'
     throw new AppError('conflict', `--data ${folder} is not a folder of svc dev, and not empty: ${advice}`)
   }

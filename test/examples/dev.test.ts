@@ -27,11 +27,12 @@ for (const [name, command] of Object.entries(TESTS).filter(([each]) => canRun(ea
   })
 }
 
+const MADE = ['node_modules', '.next', 'dist']
+
 /** A copy of an example in which a test may change files, with the packages of the prepared one. */
 const copyOf = (name: string, t: TestContext): string => {
   const [from, folder] = [requirePrepared(name), temporaryDirectory(t)]
-  const isPart = (file: string) => !['node_modules', '.next', 'dist'].includes(path.basename(file))
-  cpSync(from, folder, { recursive: true, filter: (file) => file === from || isPart(file) })
+  cpSync(from, folder, { recursive: true, filter: (file) => file === from || !MADE.includes(path.basename(file)) })
   symlinkSync(path.join(from, 'node_modules'), path.join(folder, 'node_modules'))
   return folder
 }
@@ -94,7 +95,9 @@ if (canRun('vite')) {
     assertReloads(t, {
       name: 'vite',
       command: (port) => ['node_modules/vite/bin/vite.js', '--port', port, '--strictPort'],
-      ...{ file: 'src/notes.jsx', from: 'Log out', to: 'Leave' },
+      file: 'src/notes.jsx',
+      from: 'Log out',
+      to: 'Leave',
     }))
 }
 
@@ -104,6 +107,8 @@ if (canRun('nextjs')) {
       name: 'nextjs',
       // Turbopack follows no link out of the folder.
       command: (port) => ['node_modules/next/dist/bin/next', 'dev', '--webpack', '-p', port],
-      ...{ file: 'app/greeting.jsx', from: 'Your notes', to: 'All notes' },
+      file: 'app/greeting.jsx',
+      from: 'Your notes',
+      to: 'All notes',
     }))
 }

@@ -91,13 +91,13 @@ export const startDevProcess = async (bin: string, args: string[], env: Environm
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()).once('error', () => resolve()))
   let logs = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (logs += text))
-  let onReady = (_: Ready): void => {}
-  let onReset = (): void => {}
+  let onReady: ((line: Ready) => void) | undefined
+  let onReset: (() => void) | undefined
   const take = (line: Line): void => {
-    if (line.type === 'ready') onReady(line)
+    if (line.type === 'ready') onReady?.(line)
     else if (line.type === 'mail') messages.add(line)
     else if (line.type === 'webhook') webhooks.add(line.webhook)
-    else if (line.type === 'reset') onReset()
+    else if (line.type === 'reset') onReset?.()
   }
   if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => take(JSON.parse(line) as Line))
 

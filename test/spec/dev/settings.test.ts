@@ -99,6 +99,7 @@ describe('the data', () => {
 
     const data = path.join(temporaryDirectory(t), 'a/b')
     const first = await startDevHere({ options: { data }, t })
+    assert.equal(readFileSync(path.join(data, '.gitignore'), 'utf8'), '*\n')
     const { person } = await signedUp(first)
     const ada = newAgent(first)
     await logIn(ada, { ...person, email: 'ada@example.com', password: 'ada likes numbers' })
