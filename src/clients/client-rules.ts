@@ -25,7 +25,7 @@ type Field = 'name' | 'redirect_uris' | 'logout_uris' | 'backchannel_logout_uri'
 export const MAX_NAME_LENGTH = 60
 
 /** Messages say this about the names of clients. */
-export const NAME_RULE = `1 to ${MAX_NAME_LENGTH} characters, without control and direction characters, and without many marks on one letter`
+export const NAME_RULE = `1 to ${MAX_NAME_LENGTH} characters that are seen, without control and direction characters, with at most four marks on one letter`
 
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
 /**

@@ -9,7 +9,7 @@ const READABLE_COOKIE = /^(?:__Host-)?svc_(?:csrf|session|fresh)$/
 const SAME_SITE_PATH = /^\/(?![/\\])[\x21-\x7e]*$/
 /** Clients that the world has made, and those that can register themselves. */
 const OF_CLIENT =
-  /^(?:https:\/\/app\.example\.net\/(?:callback|bye)|http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?|cursor:)/
+  /^(?:https:\/\/app\.example\.net\/(?:callback|bye)(?:\?|$)|http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(?:[/?]|$)|cursor:)/
 const OAUTH_PATH = /^\/auth\/oauth2\/(?:token|revoke|introspect|userinfo|register)(?:\?|$)/
 const JSON_PATH =
   /^\/auth\/(?:api\/|(?:passkeys\/(?:login|register)(?:\/options)?|health|ready|\.well-known\/(?:jwks\.json|passkey-endpoints))(?:\?|$))/
