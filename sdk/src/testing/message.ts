@@ -8,6 +8,10 @@ export interface Message {
   html: string
   /** Every http and https address in the text, in order. */
   links: string[]
+  /** The link that the user is meant to open: the first with a token. */
+  link: string | undefined
+  /** The code that the user is meant to type. */
+  code: string | undefined
 }
 
 interface Part {
@@ -72,12 +76,15 @@ export const readMessage = (source: string, to: string[]): Message => {
     return part ? decodeBody(part).replaceAll('\r\n', '\n') : ''
   }
   const text = bodyOf('text/plain')
+  const links = text.match(/https?:\/\/[^\s<>]+/g) ?? []
   return {
     from: decodeHeader(headers.get('from') ?? ''),
     to,
     subject: decodeHeader(headers.get('subject') ?? ''),
     text,
     html: bodyOf('text/html'),
-    links: text.match(/https?:\/\/[^\s<>]+/g) ?? [],
+    links,
+    link: links.find((url) => url.includes('?token=')),
+    code: /^\d{8}$/m.exec(text)?.[0],
   }
 }

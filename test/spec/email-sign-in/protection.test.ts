@@ -28,15 +28,15 @@ const EMAIL = '/auth/account/email'
 const clock = turnedClock()
 const { asked, newUser, newAgent } = await startSignInByMail({ clock })
 
-describe('§4.21 an account with a password', () => {
-  const signedInByMail = async () => {
-    const user = await newUser()
-    const agent = newAgent()
-    const { code } = await asked(agent, user.email)
-    assertRedirect(await typeCode(agent, code), '/')
-    return { agent, user }
-  }
+const signedInByMail = async () => {
+  const user = await newUser()
+  const agent = newAgent()
+  const { code } = await asked(agent, user.email)
+  assertRedirect(await typeCode(agent, code), '/')
+  return { agent, user }
+}
 
+describe('§4.21 an account with a password', () => {
   test('changes nothing after a sign-in by mail, before the password was given', async () => {
     const { agent, user } = await signedInByMail()
     const change = () => agent.post(EMAIL, { email: newPerson().email })
@@ -71,12 +71,13 @@ describe('§4.21 time', () => {
   })
 })
 
+const startBoth = async (options: Parameters<typeof startReplicas>[0]) => {
+  const [service, other] = await startReplicas(options)
+  return { ...service, other }
+}
+
 describe('§4.21 on two replicas', () => {
   test('asked for at one, typed at the other; 200 at both at once are five tries, and one sign-in', async (t) => {
-    const startBoth = async (options: Parameters<typeof startReplicas>[0]) => {
-      const [service, other] = await startReplicas(options)
-      return { ...service, other }
-    }
     const replicas = await startSignInByMailWith(startBoth, { t })
     const { service: one } = replicas
     const { other } = one
