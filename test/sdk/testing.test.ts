@@ -144,7 +144,8 @@ describe('startSvc', () => {
     const message = await svc.messages.waitFor(({ to }) => to === user.email, PATIENT)
     assert.match(message.subject, /password/i)
     assert.match(message.from, /svc@example\.com/)
-    const [link = ''] = message.links
+    const { link = '', code } = message
+    assert.equal(code, undefined)
     assert.ok(link.startsWith(`${svc.url}/auth/password/reset?token=`))
     assert.ok(message.html.includes('</'))
     assert.equal((await agent.get(link.slice(svc.url.length))).status, 200)
@@ -152,6 +153,18 @@ describe('startSvc', () => {
       svc.messages.waitFor(() => false, { timeoutMs: 20 }),
       /no such message within 20 ms/,
     )
+  })
+
+  test('gives the code and the link of a login by mail', async () => {
+    await using byMail = await startSvc({ env: { SVC_EMAIL_SIGN_IN: 'on' } })
+    const user = await byMail.createUser()
+    const agent = createUserAgent(byMail)
+    await agent.post('/auth/login/email', { email: user.email })
+    const { code = '', link = '' } = await byMail.messages.waitFor(({ to }) => to.includes(user.email), PATIENT)
+    assert.ok(link.startsWith(`${byMail.url}/auth/login/email/link?token=`), link)
+    assert.equal((await agent.get(link.slice(byMail.url.length))).status, 200)
+    assert.equal((await agent.post('/auth/login/email/code', { code })).status, 303)
+    assert.equal((await agent.get('/auth/api/v1/user')).status, 200)
   })
 
   test('takes settings, an application and its receiver, and runs beside another one', async (t) => {

@@ -13,8 +13,14 @@ export interface Message {
   subject: string
   text: string
   html: string
+  /** Every http and https address in the text, in order. */
   links: string[]
+  /** The link that the user is meant to open: the first with a token. */
+  link: string | undefined
+  /** Every code in the text that a user types, in order. */
   codes: string[]
+  /** The first of them. */
+  code: string | undefined
 }
 
 /** An event that svc has sent, with the request that brought it. */
@@ -40,9 +46,14 @@ interface Ready {
 /** The lines of `svc dev --json`. */
 type Line =
   | Ready
-  | ({ type: 'mail' } & Message)
+  | ({ type: 'mail' } & Omit<Message, 'link' | 'code'>)
   | { type: 'webhook'; webhook: ReceivedWebhook }
   | { type: 'request' | 'reset' }
+
+const toMessage = ({ links, codes, ...parts }: Omit<Message, 'link' | 'code'>): Message => {
+  const link = links.find((url) => url.includes('?token='))
+  return { ...parts, links, link, codes, code: codes[0] }
+}
 
 /** A running `svc dev`. */
 export interface DevProcess {
@@ -95,7 +106,7 @@ export const startDevProcess = async (bin: string, args: string[], env: Environm
   let onReset: (() => void) | undefined
   const take = (line: Line): void => {
     if (line.type === 'ready') onReady?.(line)
-    else if (line.type === 'mail') messages.add(line)
+    else if (line.type === 'mail') messages.add(toMessage(line))
     else if (line.type === 'webhook') webhooks.add(line.webhook)
     else if (line.type === 'reset') onReset?.()
   }

@@ -18,15 +18,23 @@ import { startServiceWith } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { acceptBy, invite, openInvitation } from '../../support/recovery/invitation.ts'
 import { openReset, RESET, resetTokenOf } from '../../support/recovery/reset.ts'
-import { ask, ASK, CODE, codeOf, startSignInByMail, typeCode } from '../../support/recovery/sign-in-by-mail.ts'
+import {
+  ask,
+  ASK,
+  CODE,
+  codeOf,
+  startSignInByMail,
+  startSignInByMailWith,
+  typeCode,
+} from '../../support/recovery/sign-in-by-mail.ts'
 import { accessToken, claimsOf } from '../../support/service/access-tokens.ts'
 import { openOperator } from '../../support/service/replicas.ts'
 
 const corp = await startOpenIdProvider()
-const { service, smtp, core, asked, newAgent } = await startSignInByMail({
-  env: { SVC_PASSWORDS: 'off', SVC_NAMES: 'required', SVC_EMAIL_DOMAINS: 'example.com,example.org' },
-  start: (options) => startServiceWith({ corp }, options),
-})
+const { service, smtp, core, asked, newAgent } = await startSignInByMailWith(
+  (options) => startServiceWith({ corp }, options),
+  { env: { SVC_PASSWORDS: 'off', SVC_NAMES: 'required', SVC_EMAIL_DOMAINS: 'example.com,example.org' } },
+)
 
 const NAME = 'Ada Lovelace'
 

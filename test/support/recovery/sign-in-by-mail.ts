@@ -8,7 +8,7 @@ import { openDatabase } from '../database/database.ts'
 import { type ReceivedMail, startSmtpServer } from '../network/smtp-server.ts'
 import type { Environment } from '../service/command.ts'
 import { openOperator } from '../service/replicas.ts'
-import { startService } from '../service/service.ts'
+import { type Service, startService } from '../service/service.ts'
 import { eventually } from '../wait.ts'
 import { tokenOf } from './reset.ts'
 
@@ -53,11 +53,16 @@ interface Options {
   env?: Environment
   clock?: TurnedClock
   t?: TestContext
-  start?: (options: { env: Environment; clock?: TurnedClock; t?: TestContext }) => ReturnType<typeof startService>
 }
 
 /** A service whose users sign in by mail, with what tests of it do. */
-export const startSignInByMail = async ({ env, clock, t, start = startService }: Options = {}) => {
+export const startSignInByMail = (options: Options = {}) => startSignInByMailWith(startService, options)
+
+/** The same, with a service that is started in another way. */
+export const startSignInByMailWith = async <S extends Service>(
+  start: (options: Options & { env: Environment }) => Promise<S>,
+  { env, clock, t }: Options = {},
+) => {
   const smtp = await startSmtpServer(t ? { t } : {})
   const settings = { ...smtp.env, SVC_EMAIL_SIGN_IN: 'on', SVC_EMAIL_VERIFICATION: 'off', ...env }
   const service = await start({ env: settings, ...(clock && { clock }), ...(t && { t }) })
