@@ -1,11 +1,13 @@
 // Whether response times tell which emails have an account: known and unknown ones in turn, at login, at the reset of a
-// password, and at signup while emails must be verified; and which usernames, at login. With all limits on.
+// password, at signup while emails must be verified, and at sign-in by mail, for the request and a wrong code; and which
+// usernames, at login. With all limits on.
 import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { hash as digest, randomBytes } from 'node:crypto'
 import { hash } from '@node-rs/argon2'
-import { startSmtpServer } from '../test/support/network/smtp-server.ts'
+import { type SmtpServer, startSmtpServer } from '../test/support/network/smtp-server.ts'
 import { startPostgres } from '../test/support/postgres/postgres.ts'
 import { createScope } from '../test/support/scope.ts'
+import { eventually } from '../test/support/wait.ts'
 import { bench, type Run } from './support/bench.ts'
 import { connect } from './support/connection.ts'
 import { pinTo } from './support/cores.ts'
@@ -29,6 +31,8 @@ const FORMS = {
   ],
   reset: (email: string) => ['/auth/password/forgot', { email }, 200],
   signup: (email: string) => ['/auth/signup', { email, password: PASSWORD }, 200],
+  'request of a code': (email: string) => ['/auth/login/email', { email }, 200],
+  'wrong code': (email: string) => ['/auth/login/email/code', { email, code: '00000000' }, 401],
 } satisfies Record<string, (email: string) => [path: string, fields: Record<string, string>, status: number]>
 
 type Form = keyof typeof FORMS
@@ -91,7 +95,9 @@ const measure = async (port: number, form: Form, count: number): Promise<number>
   const csrfCookie = await fetchCsrfCookie(port)
   const toRequest = (email: string) => {
     const [path, fields] = FORMS[form](email)
-    return fromAnother(postForm(path, csrfCookie, fields))
+    // Each has a browser of its own, in which a code is asked for and typed.
+    const cookies = new Map([...csrfCookie, ['svc_link', digest('sha256', email, 'base64url')]])
+    return fromAnother(postForm(path, cookies, fields))
   }
   const [known, other] = [emailsOf('known', count), emailsOf('other', count)]
   const [, , status] = FORMS[form]('')
@@ -111,14 +117,24 @@ const measure = async (port: number, form: Form, count: number): Promise<number>
   return separability(of(known), of(other))
 }
 
-const measureOn = async (run: Run, database: 'SQLite' | 'PostgreSQL', more: Record<string, string>): Promise<Row[]> => {
+interface Measured {
+  forms: readonly Form[]
+  smtp: SmtpServer
+  env: Record<string, string>
+}
+
+const measureOn = async (run: Run, database: 'SQLite' | 'PostgreSQL', { forms, smtp, env }: Measured) => {
   const count = run.quick ? QUICK_EMAILS : EMAILS
   const folder = await run.newFolder()
-  const settings = { SVC_EMAIL_VERIFICATION: 'required', SVC_RATE_LIMIT: 'on', SVC_LOGIN_WITH: 'both', ...more }
+  const mail = { ...smtp.env, SVC_EMAIL_VERIFICATION: 'required', SVC_EMAIL_SIGN_IN: 'on' }
+  const settings = { ...mail, SVC_RATE_LIMIT: 'on', SVC_LOGIN_WITH: 'both', ...env }
   await importUsers({ ...serviceEnvironment(0), ...settings, PATH: process.env.PATH ?? '' }, folder, count)
   const service = run.use(await startService({ folder, cores: 'both', env: settings }))
   const rows: Row[] = []
-  for (const form of ['login', 'login by username', 'reset', 'signup'] as const) {
+  const mailedBefore = smtp.mails.length
+  for (const form of forms) {
+    if (form === 'wrong code')
+      await eventually('the codes to known emails', () => smtp.mails.length >= mailedBefore + count)
     const area = await run.once(() => measure(service.port, form, count))
     run.note(`${form} on ${database}: AUC ${area.toFixed(3)}.`)
     const svc = Math.abs(area - 0.5)
@@ -139,12 +155,18 @@ await bench('Known and unknown emails in time', async (run) => {
   run.use({ [Symbol.asyncDispose]: scope.end })
   const smtp = await startSmtpServer({ t: scope.t })
   const postgres = run.use(await startPostgres())
-  const url = await postgres.createDatabase()
   const secret = randomBytes(32).toString('base64')
+  const onPostgres = async () => ({ SVC_DATABASE_URL: await postgres.createDatabase(), SVC_SECRET: secret })
+  const openSignup = { smtp, forms: ['login', 'login by username', 'reset', 'signup'] } as const
+  // An unknown address gets no message then, and its browser has a code that nobody was sent.
+  const closedSignup = { smtp, forms: ['request of a code', 'wrong code'] } as const
+  const closed = { SVC_SIGNUP: 'off' }
   const count = run.quick ? QUICK_EMAILS : EMAILS
   run.note(`${count} known emails and ${count} unknown ones in turn, one request at a time, with all limits on.`)
   return [
-    ...(await measureOn(run, 'SQLite', smtp.env)),
-    ...(await measureOn(run, 'PostgreSQL', { ...smtp.env, SVC_DATABASE_URL: url, SVC_SECRET: secret })),
+    ...(await measureOn(run, 'SQLite', { ...openSignup, env: {} })),
+    ...(await measureOn(run, 'SQLite', { ...closedSignup, env: closed })),
+    ...(await measureOn(run, 'PostgreSQL', { ...openSignup, env: await onPostgres() })),
+    ...(await measureOn(run, 'PostgreSQL', { ...closedSignup, env: { ...closed, ...(await onPostgres()) } })),
   ]
 })
