@@ -178,8 +178,8 @@ export const SETTINGS = {
   passkeys: {
     name: 'SVC_PASSKEYS',
     description:
-      '`off`: no passkeys are offered or accepted. They need https in `SVC_BASE_URL`, or `http://localhost`, and no IP ' +
-      'address; elsewhere they are off.',
+      '`off`: no passkeys are offered or accepted. They need https in `SVC_BASE_URL`, or `localhost` or a name below it, and no ' +
+      'IP address; elsewhere they are off.',
     defaultValue: 'on',
     ...onOff,
   },

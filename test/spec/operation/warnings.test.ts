@@ -108,7 +108,7 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
     })
   }
 
-  for (const url of ['http://127.0.0.1:8080', 'https://192.0.2.1', 'http://app.localhost', 'https://[2001:db8::1]'])
+  for (const url of ['http://127.0.0.1:8080', 'https://192.0.2.1', 'http://app-localhost', 'https://[2001:db8::1]'])
     test(`a base URL that allows no passkeys: ${url}`, () => {
       const warnings = readWarnings({ SVC_BASE_URL: url }).filter((line) => line.includes('passkeys'))
       assert.equal(warnings.length, 1)
@@ -136,7 +136,7 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
       assert.deepEqual(readPasskeyWarnings(host, domain), [])
   })
 
-  for (const url of ['https://app.example.com', 'http://localhost:8080', 'https://localhost'])
+  for (const url of ['https://app.example.com', 'http://localhost:8080', 'https://localhost', 'http://shop.localhost'])
     test(`a base URL that allows passkeys: ${url}`, () => assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
 
   for (const url of ['http://localhost:8080', 'http://127.0.0.7', 'http://[::1]:8080', 'http://app.localhost']) {
