@@ -63,6 +63,7 @@ describe('curl', () => {
         'sessions:read',
         'sessions:write',
         'audit:read',
+        'revocations:read',
       ])
       const { headers } = await third.agent.get('/auth/api/v1/user')
       const env = {

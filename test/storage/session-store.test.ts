@@ -157,6 +157,8 @@ describe('the sessions of a user', () => {
 const LIFETIME_MS = 100_000
 
 /** Cleanup of one process over time, the sessions that it reads, and those that are left. */
+const removeSessions: RemoveSessions = (transaction, which) => deleteSessions(transaction, which)
+
 const expiryOf = async (t: TestContext) => {
   const { db } = await freshDatabase(t)
   const user = newUser()
@@ -170,7 +172,6 @@ const expiryOf = async (t: TestContext) => {
       return rows
     },
   }
-  const removeSessions: RemoveSessions = (transaction, which) => deleteSessions(transaction, which)
   const open = () => createExpiry({ db: counted, shortestLifetimeMs: LIFETIME_MS, removeSessions })
   return {
     db,

@@ -1,4 +1,4 @@
-// Runs on SQLite and PostgreSQL.
+// Runs on SQLite and PostgreSQL, alone.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test, type TestContext } from 'node:test'
@@ -264,21 +264,21 @@ describe('each path that ends sessions or grants writes their ids into the feed'
   })
 })
 
-describe('a session that another one replaces in its browser', () => {
-  const replacedBy = async (login: (agent: UserAgent, person: Person) => Promise<unknown>) => {
-    const { agent, person } = await signedUp(service)
-    const { id: userId } = await currentUser(agent)
-    const former = sessionOf(agent)
-    const { cursor } = await readAll(backend)
-    await login(agent, person)
-    const { events } = await readAll(backend, cursor)
-    assert.deepEqual(
-      events.map(({ session_ids, user_id }) => ({ session_ids, user_id })),
-      [{ session_ids: [former], user_id: userId }],
-    )
-    return { ...events[0], now: sessionOf(agent) }
-  }
+const replacedBy = async (login: (agent: UserAgent, person: Person) => Promise<unknown>) => {
+  const { agent, person } = await signedUp(service)
+  const { id: userId } = await currentUser(agent)
+  const former = sessionOf(agent)
+  const { cursor } = await readAll(backend)
+  await login(agent, person)
+  const { events } = await readAll(backend, cursor)
+  assert.deepEqual(
+    events.map(({ session_ids, user_id }) => ({ session_ids, user_id })),
+    [{ session_ids: [former], user_id: userId }],
+  )
+  return { ...events[0], now: sessionOf(agent) }
+}
 
+describe('a session that another one replaces in its browser', () => {
   test('of the same user: the entry names the one that goes on', async () => {
     const { reason, replaced_by, now } = await replacedBy((agent, person) => logIn(agent, person))
     assert.deepEqual({ reason, replaced_by }, { reason: 'replaced', replaced_by: now })
@@ -309,14 +309,14 @@ describe('a session that another one replaces in its browser', () => {
   })
 })
 
-describe('what svc ends by itself', () => {
-  const reasonFor = async (id: string, cursor: string): Promise<unknown> => {
-    const { events } = await readAll(backend, cursor)
-    const found = events.filter(({ session_ids: ids }) => ids?.includes(id))
-    assert.equal(found.length, 1)
-    return found[0]?.reason
-  }
+const reasonFor = async (id: string, cursor: string): Promise<unknown> => {
+  const { events } = await readAll(backend, cursor)
+  const found = events.filter(({ session_ids: ids }) => ids?.includes(id))
+  assert.equal(found.length, 1)
+  return found[0]?.reason
+}
 
+describe('what svc ends by itself', () => {
   test('a session whose replaced refresh token comes again', async () => {
     const { agent } = await signedUp(service)
     const id = sessionOf(agent)

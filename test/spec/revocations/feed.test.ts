@@ -167,16 +167,16 @@ describe('§10.8 the revocation feed', () => {
   })
 })
 
+const open = (options: { replica?: { url: string }; query?: string; headers?: Record<string, string> } = {}) =>
+  openStream({ url: (options.replica ?? service).url, key: backend.key, ...options })
+
+const eventIds = async (stream: Stream, count: number): Promise<string[]> => {
+  const ids: string[] = []
+  while (ids.length < count) ids.push(...idsIn([(await stream.event())?.data as Revocation]))
+  return ids
+}
+
 describe('§10.8 the feed as an event stream', () => {
-  const open = (options: { replica?: { url: string }; query?: string; headers?: Record<string, string> } = {}) =>
-    openStream({ url: (options.replica ?? service).url, key: backend.key, ...options })
-
-  const eventIds = async (stream: Stream, count: number): Promise<string[]> => {
-    const ids: string[] = []
-    while (ids.length < count) ids.push(...idsIn([(await stream.event())?.data as Revocation]))
-    return ids
-  }
-
   test('gives the entries, each with its cursor, and then says that these are all', async () => {
     await anEnding()
     const { events } = await readAll(backend)
@@ -267,7 +267,10 @@ describe('§10.8 the feed as an event stream', () => {
     )
     await database.rows(`INSERT INTO new_revocations (id, at, type, user_id, expires_at) VALUES ${rows.join(', ')}`)
     const stream = await openStream({ url: own.url, key })
-    for (let seq = 1; seq <= 2500; seq += 1) assert.equal(((await stream.next())?.data as Revocation).seq, seq)
+    for (let seq = 1; seq <= 2500; seq += 1) {
+      const { data } = (await stream.next()) ?? assert.fail()
+      assert.equal((data as Revocation).seq, seq)
+    }
     assert.ok((await stream.next())?.isComment)
     stream.close()
   })

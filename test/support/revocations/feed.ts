@@ -83,24 +83,23 @@ export const openStream = ({ url, key, query = '', headers = {} }: Target): Prom
     const request = http.get({ host: '127.0.0.1', port, path, headers: sent, agent: false }, (response) => {
       const blocks: Block[] = []
       let text = ''
-      let hasEnded = false
-      let wake = (): void => {}
+      const state: { hasEnded: boolean; wake?: () => void } = { hasEnded: false }
       response.setEncoding('utf8')
       response.on('data', (part: string) => {
         const parts = (text + part).split('\n\n')
         text = parts.pop() ?? ''
         blocks.push(...parts.map(toBlock))
-        wake()
+        state.wake?.()
       })
       const end = (): void => {
-        hasEnded = true
-        wake()
+        state.hasEnded = true
+        state.wake?.()
       }
       response.on('end', end).on('error', end)
       const next = async (): Promise<Block | undefined> => {
-        while (blocks.length === 0 && !hasEnded) {
+        while (blocks.length === 0 && !state.hasEnded) {
           const { promise, resolve: arrived } = Promise.withResolvers<void>()
-          wake = arrived
+          state.wake = arrived
           await within(60, 'a block of the stream', promise)
         }
         return blocks.shift()
