@@ -77,7 +77,7 @@ type Unnumbered = TableRow<'new_revocations'> & { now: number }
 
 /**
  * Gives numbers to committed entries that have none, in order of time. An entry of a transaction that commits later gets
- * a greater number than all that anybody has read (docs/decisions/048-user-positions.md).
+ * a greater number than all that anybody has read (docs/decisions/048-order-of-users.md).
  */
 export const numberRevocations = (db: Database, { newMark, limit, nowMs }: Numbering): Promise<FeedState> =>
   db.inTransaction(async (transaction) => {

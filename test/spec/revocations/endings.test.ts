@@ -443,11 +443,11 @@ describe('a change of what tokens say about a user', () => {
 
 /** A service that cleans up once in three weeks, and the jobs that it does at least every few minutes all the same. */
 const startWithRareCleanup = async (t: TestContext, time: TurnedClock) => {
-  const { mock } = t.mock.method(globalThis, 'setInterval')
+  const timers = t.mock.method(globalThis, 'setInterval').mock
   const env = { ...CLIENT_SETTINGS, SVC_CLEANUP_INTERVAL: '500h' }
   const started = await startService({ env, clock: time, t })
-  const often = mock.calls.filter(({ arguments: [, delayMs = 0] }) => delayMs >= 60_000 && delayMs < 150_000)
-  mock.restore()
+  const often = timers.calls.filter(({ arguments: [, delayMs = 0] }) => delayMs >= 60_000 && delayMs < 150_000)
+  timers.restore()
   return { started, cleanUp: () => often.forEach(({ arguments: [job] }) => job()) }
 }
 
