@@ -8,6 +8,8 @@ import { z } from 'zod'
 const { PORT = '3000', SVC_BASE_URL = 'http://localhost:8000' } = process.env
 // Clients ask the user for these scopes, since the answer to a request without a token names them.
 const notes = { resource: `${SVC_BASE_URL}/mcp`, scopes: ['notes:read', 'notes:write'], name: 'Notes' }
+// Reads with SVC_API_KEY what has ended: a client that the user has disconnected is refused within a second.
+const withToken = requireToken({ ...notes, revocations: {} })
 
 /** By the user: no other name of theirs stays the same. */
 const notesOf = new Map()
@@ -30,7 +32,7 @@ const createServer = ({ sub }) => {
 const app = express()
 app.use(protectedResource(notes))
 
-app.post('/mcp', requireToken(notes), express.json(), async (req, res) => {
+app.post('/mcp', withToken, express.json(), async (req, res) => {
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true })
   const server = createServer(tokenOf(req))
   res.on('close', () => server.close())
@@ -38,6 +40,6 @@ app.post('/mcp', requireToken(notes), express.json(), async (req, res) => {
   await transport.handleRequest(req, res, req.body)
 })
 // There are no streams and no sessions to end.
-app.all('/mcp', requireToken(notes), (_req, res) => void res.set('allow', 'POST').sendStatus(405))
+app.all('/mcp', withToken, (_req, res) => void res.set('allow', 'POST').sendStatus(405))
 
 app.listen(Number(PORT), '127.0.0.1', () => console.log(`${notes.resource} at port ${PORT}`))

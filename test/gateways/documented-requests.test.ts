@@ -38,7 +38,8 @@ const typesOf = (value: Record<string, unknown>) =>
 
 test('docs/server-api.md: each request does what is said there, with the answer that is printed', async () => {
   const service = await startService({ env: { SVC_BASE_URL: 'https://example.com' } })
-  const backend = await createBackend(service, ['users:write', 'credentials:write', 'sessions:read', 'sessions:write'])
+  const scopes = ['users:write', 'credentials:write', 'sessions:read', 'sessions:write', 'revocations:read']
+  const backend = await createBackend(service, scopes)
   const person = { ...newPerson(), username: 'ada', email: 'ada@example.com' }
   const created = async (given: object) => (await backend.call('POST', '/users', given)).json<{ id: string }>().id
   const user = await created({ ...person, roles: ['editor'], email_verified: true })

@@ -21,6 +21,7 @@ export const routeTable = (provider: string): Route[] => {
     cookieTable,
     links: {},
     loadDirectory: async () => ({}),
+    loadRevocationFeed: async () => ({}),
     hasClients: true,
     clientsRegister: true,
     loadClients: async () => ({ settings: {} }),
