@@ -155,6 +155,7 @@ export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') 
 
   const byOtherWays = (view: LoginView): string =>
     frame.panel({
+      below: emailSignIn && view.signupOpen ? wayToSignup(view) : undefined,
       body: html`${noticeOf(view)}
 ${emailSignIn ? html`${mailForm(view, ways)}${belowForm(view)}` : html`${passkeys && html`${passkeyWay(view, false)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}`}
 ${forgotLink(layout, view)}`,
