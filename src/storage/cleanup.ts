@@ -1,5 +1,6 @@
 import type { Log } from '../lib/log.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS, monotonicClock, toTimestamp } from '../lib/time.ts'
+import { coalesce } from '../lib/turns.ts'
 import type { Queries } from './database.ts'
 import { compareClocks } from './server-clock.ts'
 
@@ -137,7 +138,8 @@ export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => P
       `${latestMs} ${jumpedMs}`,
     )
 
-  return async () => {
+  // One at a time: of two at once, the one that began before a pause could be stored last, and look like a jump.
+  return coalesce(async () => {
     // The time is read before the database is asked: the time that passes during the answer counts twice, and is never
     // a jump.
     const askedAtMs = elapsedMs()
@@ -153,5 +155,5 @@ export const createCleanupTime = ({ db, clock, log }: CleanupTimeDeps): (() => P
     believedAtMs = askedAtMs
     await store(nowMs, 0)
     return nowMs
-  }
+  })
 }

@@ -62,6 +62,26 @@ describe('the time that cleanup deletes by', { concurrency: 1 }, () => {
     await process.assertDeletes()
   })
 
+  test('goes on where two clean-ups look at once, one before much time passes and one after', async () => {
+    const { promise: stores, resolve: onStore } = Promise.withResolvers<void>()
+    const process = startProcess(clock, {
+      get: (...query) => db.get(...query),
+      // Were both under way, the time of the first would be stored last.
+      run: async (...statement) => {
+        if (clock.aheadMs() === 0) {
+          onStore()
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+        return db.run(...statement)
+      },
+    })
+    const first = process.find()
+    await stores
+    await clock.turnTo(7 * DAY)
+    await Promise.all([first, process.find()])
+    await process.assertDeletes()
+  })
+
   test('a clock that is set a hundred days ahead deletes nothing, and the right one again at once', async () => {
     const process = startProcess()
     await process.assertDeletes()
