@@ -1,4 +1,4 @@
-import type { Database, Queries, Value } from '../storage/database.ts'
+import type { Database, Queries, TableRow, Value } from '../storage/database.ts'
 import { toRecord, toSearchedForm, USER_ROW_COLUMNS, type UserRecord, type UserRow } from './user-store.ts'
 
 /** Which users to list. What is undefined does not count; all that is given must hold. */
@@ -13,10 +13,15 @@ export interface UserQuery {
   search?: string | undefined
   /** Changed, or created, at this time or later, in milliseconds since 1970. */
   updatedSinceMs?: number | undefined
+  createdSinceMs?: number | undefined
+  /** `true`: nobody has proved that the email is theirs. */
+  unverified?: true | undefined
+  /** `true`: the user has never had a session here. */
+  neverSignedIn?: true | undefined
 }
 
 /** Part of a `WHERE`. */
-type Condition = [sql: string, ...values: Value[]]
+export type Condition = [sql: string, ...values: Value[]]
 
 /** Lists have few lengths, so that few statements are prepared; the last value is repeated. */
 const LENGTHS = [1, 10, 100] as const
@@ -32,7 +37,7 @@ export const inList = (column: string, values: readonly string[]): Condition => 
 }
 
 /** No character of the text is a wildcard. */
-const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 const searchFor = (text: string): Condition => {
   const pattern = containing(toSearchedForm(text))
@@ -41,23 +46,35 @@ const searchFor = (text: string): Condition => {
   return [`(${conditions.join(' OR ')})`, ...columns.map(() => pattern)]
 }
 
-/** The conditions for all that a query gives. `updatedAt` says how the time of the last update is compared. */
-const conditionsOf = (query: UserQuery, updatedAt = 'updated_at'): Condition[] => {
-  const { ids, emailLower, username, role, disabled, search, updatedSinceMs } = query
+/** How times are compared. A `+` keeps both databases from using their indexes. */
+interface TimeColumns {
+  updatedAt: string
+  createdAt: string
+}
+
+const WITH_INDEX: TimeColumns = { updatedAt: 'updated_at', createdAt: 'created_at' }
+const WITHOUT_INDEX: TimeColumns = { updatedAt: '+updated_at', createdAt: '+created_at' }
+
+/** The conditions for all that a query gives. Those without a value have an index of the users who meet them. */
+export const conditionsOf = (query: UserQuery, { updatedAt, createdAt } = WITHOUT_INDEX): Condition[] => {
+  const { ids, emailLower, username, role, disabled, search, updatedSinceMs, createdSinceMs } = query
   const conditions: (Condition | undefined)[] = [
     ids && inList('id', ids),
     emailLower === undefined ? undefined : ['email_lower = ?', emailLower],
     username === undefined ? undefined : ['username = ?', username],
     // The column is JSON, and no role contains a quote.
     role === undefined ? undefined : [String.raw`roles LIKE ? ESCAPE '\'`, containing(JSON.stringify(role))],
-    disabled === undefined ? undefined : ['disabled = ?', disabled ? 1 : 0],
+    disabled === undefined ? undefined : [disabled ? 'disabled = 1' : 'disabled = 0'],
+    query.unverified && ['email_verified_at IS NULL'],
+    query.neverSignedIn && ['first_session_at IS NULL'],
     search === undefined ? undefined : searchFor(search),
     updatedSinceMs === undefined ? undefined : [`${updatedAt} >= ?`, updatedSinceMs],
+    createdSinceMs === undefined ? undefined : [`${createdAt} >= ?`, createdSinceMs],
   ]
   return conditions.filter((condition) => condition !== undefined)
 }
 
-const joined = (conditions: Condition[]): Condition => [
+export const joined = (conditions: Condition[]): Condition => [
   conditions.map(([sql]) => sql).join(' AND '),
   ...conditions.flatMap(([, ...values]) => values),
 ]
@@ -97,7 +114,7 @@ export const findPasswordHashes = (
   )
 
 /** A user's place in the list. */
-interface Place {
+export interface Place {
   id: string
   position: number
 }
@@ -108,30 +125,37 @@ interface Range {
   /** And up to this one. */
   upTo: number
   limit: number
+  newestFirst?: boolean
   /** `true`: the query leaves few users, whom another index finds. */
   isSelective: boolean
 }
 
 /** Places of users in order of position. A `+` before a column keeps both databases from using the wrong index. */
 export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise<Place[]> => {
-  const [position, updatedAt] = range.isSelective ? ['+position', 'updated_at'] : ['position', '+updated_at']
+  const [position, columns] = range.isSelective ? ['+position', WITH_INDEX] : ['position', WITHOUT_INDEX]
   const inRange: Condition = [`${position} > ? AND ${position} <= ?`, range.after, range.upTo]
-  const [where, ...values] = joined([inRange, ...conditionsOf(query, updatedAt)])
-  const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${position} LIMIT ?`
+  const [where, ...values] = joined([inRange, ...conditionsOf(query, columns)])
+  const order = range.newestFirst ? `${position} DESC` : position
+  const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
   return db.all<Place>(sql, ...values, range.limit)
 }
 
 /** The users of a query that names them, in order of position; those who have none yet come last, as they will. */
 export const findNamedUsers = async (db: Queries, query: UserQuery, limit: number): Promise<string[]> => {
-  const [where, ...values] = joined(conditionsOf(query, '+updated_at'))
+  const [where, ...values] = joined(conditionsOf(query))
   const order = 'CASE WHEN position IS NULL THEN 1 ELSE 0 END, +position, created_at, id'
   const sql = `SELECT id FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
   return (await db.all<{ id: string }>(sql, ...values, limit)).map(({ id }) => id)
 }
 
-/** How many users were updated since a time, counted up to a limit. */
-export const countUpdatedSince = async (db: Queries, sinceMs: number, limit: number): Promise<number> => {
-  const sql = 'SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE updated_at >= ? LIMIT ?) AS updated'
+/** How many users were updated, or created, since a time, counted up to a limit. */
+export const countSince = async (
+  db: Queries,
+  column: keyof Pick<TableRow<'users'>, 'updated_at' | 'created_at'>,
+  sinceMs: number,
+  limit: number,
+): Promise<number> => {
+  const sql = `SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE ${column} >= ? LIMIT ?) AS found`
   return (await db.get<{ count: number }>(sql, sinceMs, limit))?.count ?? 0
 }
 

@@ -26,6 +26,7 @@ export const TABLE_COLUMNS = {
     updated_at: 'integer',
     user_handle: 'text?',
     sign_in_generation: 'integer',
+    first_session_at: 'integer?',
   },
   identities: {
     id: 'text',
