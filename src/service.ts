@@ -120,6 +120,7 @@ export const createService = async ({
 
   const shutdown = createGracefulShutdown(server)
   const cleanup = createJobs(serving)
+  const upkeep = createUpkeep(serving, () => isStopping)
   metrics?.readFrom({
     hashQueue: core.passwords.load,
     requireHealthy: () => db.requireHealthy(),
@@ -144,6 +145,7 @@ export const createService = async ({
       await core.mail.start()
       if (config.clients) await startClients(core)
       cleanup.start()
+      upkeep?.start()
       return address
     },
 
@@ -159,6 +161,7 @@ export const createService = async ({
         core.mail.stop(MAIL_PATIENCE_MS),
         stopClients(),
         cleanup.stop(),
+        upkeep?.stop(),
         core.audit.flush(),
         resealing,
       ]
@@ -288,6 +291,29 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     ...(metrics && { onDeleted: metrics.countDeleted }),
   })
 }
+
+/** New users come into the index of a search so often. Until then, their rows are looked through. */
+const INDEX_EVERY_MS = 60_000
+
+/** PostgreSQL keeps its indexes itself. Several processes may fill the index of a file: each step is a transaction. */
+const createUpkeep = ({ log, core }: Serving, isStopping: () => boolean): Cleanup | undefined =>
+  core.db.dialect === 'postgres'
+    ? undefined
+    : createCleanup({
+        log,
+        jobs: [
+          {
+            name: 'user index',
+            run: async () => {
+              await (await core.loadUserIndex()).keepUp(isStopping)
+              return 0
+            },
+          },
+        ],
+        intervalMs: INDEX_EVERY_MS,
+        findTime: async () => core.clock.now(),
+        reserve: async () => true,
+      })
 
 /** Reserves jobs for this process, under a name that no other process has. */
 const createReservation = (db: Core['db'], clock: Clock) => {

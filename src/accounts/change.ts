@@ -3,7 +3,7 @@ import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Transaction } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { AccountNotice, Notify } from './account-notice.ts'
 import {
   type Cause,
@@ -110,6 +110,7 @@ export const createChange = (deps: ChangeDeps): Change => {
 export type Remove = (transaction: Transaction, userId: string, caller?: Caller) => Promise<boolean>
 
 export interface RemoveDeps extends Pick<ChangeDeps, 'userChanged' | 'notify' | 'recordEvent'> {
+  db: Database
   announce: Announce
   /** Ends what clients were given. */
   endGrants: (transaction: Transaction, which: { userId: string }, reason: string, caller?: Caller) => Promise<unknown>
@@ -118,13 +119,14 @@ export interface RemoveDeps extends Pick<ChangeDeps, 'userChanged' | 'notify' | 
 }
 
 export const createRemove =
-  ({ userChanged, notify, endGrants, forgetMessages, announce, recordEvent }: RemoveDeps): Remove =>
+  ({ db, userChanged, notify, endGrants, forgetMessages, announce, recordEvent }: RemoveDeps): Remove =>
   async (transaction, userId, caller) => {
     // Before the row is deleted: the database deletes sessions and grants with it, and the address stands there.
     await userChanged(transaction, userId)
     await endGrants(transaction, { userId }, 'deleted', caller)
     await notify(transaction, userId, { kind: 'account_deleted' }, caller)
     if ((await deleteUser(transaction, userId)) === 0) return false
+    transaction.afterCommit(() => db.clearLog())
     await forgetMessages(transaction, userId)
     await announce(transaction, 'user.deleted', userId)
     await recordEvent(transaction, { type: 'user.deleted', userId }, caller)

@@ -9,7 +9,7 @@ import { freshDatabase, testOnPostgres } from './databases.ts'
 import { newUser, T0 } from './rows.ts'
 
 /** No list takes so long. */
-const MINUTES = 600_000
+const MINUTES = { longestMs: 600_000 }
 
 const added = async (db: Database, createdAtMs = T0): Promise<string> => {
   const user = newUser({ createdAtMs })
@@ -123,7 +123,7 @@ describe('positions of users', () => {
     let cursor: string | undefined
     do {
       // No time is left after its first step.
-      const page = await listUserIds(db, { ...query, cursor }, 0)
+      const page = await listUserIds(db, { ...query, cursor }, { longestMs: 0 })
       pages.push(page.ids)
       cursor = page.nextCursor
     } while (cursor !== undefined)

@@ -45,11 +45,17 @@ const ASSIGNED_AT_ONCE = 1000
 /** Up to this many users since a time are found by that time, and sorted. */
 const FEW = 10_000
 
+/** Tests read in other steps. */
+interface Pace {
+  longestMs?: number
+  firstStep?: number
+}
+
 /** Lists users in the order in which svc got to know them: a user who is added later is on a later page. */
 export const listUserIds = async (
   db: Database,
   request: PageRequest,
-  longestMs: number = LONGEST_MS,
+  { longestMs = LONGEST_MS, firstStep = FIRST_STEP[db.dialect] }: Pace = {},
 ): Promise<IdPage> => {
   const { limit, cursor, newestFirst = false, ...query } = request
   const isNamed = [query.ids, query.emailLower, query.username].some((value) => value !== undefined)
@@ -60,7 +66,7 @@ export const listUserIds = async (
   const from = cursor === undefined ? undefined : requirePosition(cursor, request)
   const isSelective = isNamed || (await areFew(db, query))
   const endsAtMs = performance.now() + longestMs
-  const walk = { db, query, limit, newestFirst, from, isSelective, endsAtMs }
+  const walk = { db, query, limit, newestFirst, from, isSelective, endsAtMs, firstStep }
   const { places, next } = await readPage(walk)
   if (places.length === 0 && next !== undefined && from === undefined && query.search !== undefined) throw tooBroad()
   return { ids: places.map(({ id }) => id), nextCursor: next === undefined ? undefined : toCursor(next, request) }
@@ -93,6 +99,7 @@ interface Walk {
   from: number | undefined
   isSelective: boolean
   endsAtMs: number
+  firstStep: number
 }
 
 /** `next` is the position from which the list goes on; undefined at its end. */
@@ -106,7 +113,7 @@ const readPage = async (walk: Walk): Promise<Page> => {
   const index = isIndexed(query) && !walk.isSelective ? await openIndex(db, query) : undefined
   const read = createReader(walk, index)
   const places: Place[] = []
-  let size = FIRST_STEP[db.dialect]
+  let size = walk.firstStep
   let last = newestFirst ? await assignUntil(walk) : await findLastPosition(db)
   let from = walk.from ?? (newestFirst ? last + 1 : 0)
   for (;;) {

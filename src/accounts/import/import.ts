@@ -127,6 +127,7 @@ export const createUserImport = (deps: UserImportDeps): Omit<UserImport, 'place'
     takeBack: (ids, { announces }) =>
       db.inTransaction(async (transaction) => {
         const deleted = await deleteUsers(transaction, ids)
+        transaction.afterCommit(() => db.clearLog())
         if (announces && deleted > 0) await announceAll(transaction, 'user.deleted', ids)
         if (deleted > 0) await recordEvent(transaction, { type: 'import.taken_back', details: { count: deleted } })
       }),

@@ -110,6 +110,8 @@ export const openSqlite = async ({
 
     waitUntilDurable: () => groupCommit.wait(),
 
+    clearLog: () => checkpoints.clearLog(),
+
     async requireHealthy() {
       groupCommit.requireWritable()
       await autocommitQueries.get('SELECT 1 FROM installation LIMIT 1')
