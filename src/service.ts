@@ -145,7 +145,7 @@ export const createService = async ({
       await core.mail.start()
       if (config.clients) await startClients(core)
       cleanup.start()
-      upkeep?.start()
+      upkeep.start()
       return address
     },
 
@@ -161,7 +161,7 @@ export const createService = async ({
         core.mail.stop(MAIL_PATIENCE_MS),
         stopClients(),
         cleanup.stop(),
-        upkeep?.stop(),
+        upkeep.stop(),
         core.audit.flush(),
         resealing,
       ]
@@ -295,25 +295,20 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
 /** New users come into the index of a search so often. Until then, their rows are looked through. */
 const INDEX_EVERY_MS = 60_000
 
-/** PostgreSQL keeps its indexes itself. Several processes may fill the index of a file: each step is a transaction. */
-const createUpkeep = ({ log, core }: Serving, isStopping: () => boolean): Cleanup | undefined =>
-  core.db.dialect === 'postgres'
-    ? undefined
-    : createCleanup({
-        log,
-        jobs: [
-          {
-            name: 'user index',
-            run: async () => {
-              await (await core.loadUserIndex()).keepUp(isStopping)
-              return 0
-            },
-          },
-        ],
-        intervalMs: INDEX_EVERY_MS,
-        findTime: async () => core.clock.now(),
-        reserve: async () => true,
-      })
+/** PostgreSQL fills its indexes itself. Several processes may fill that of a file: each step is a transaction. */
+const createUpkeep = ({ log, core }: Serving, isStopping: () => boolean): Cleanup => {
+  const run = async (): Promise<number> => {
+    await (await core.loadUserIndex()).keepUp(isStopping)
+    return 0
+  }
+  return createCleanup({
+    log,
+    jobs: core.db.dialect === 'sqlite' ? [{ name: 'user index', run }] : [],
+    intervalMs: INDEX_EVERY_MS,
+    findTime: async () => core.clock.now(),
+    reserve: async () => true,
+  })
+}
 
 /** Reserves jobs for this process, under a name that no other process has. */
 const createReservation = (db: Core['db'], clock: Clock) => {

@@ -26,6 +26,7 @@ export const NAMES = [
   'capacity',
   'copy',
   'scale',
+  'search',
   'clients',
   'peers',
 ] as const

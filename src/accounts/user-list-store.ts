@@ -56,7 +56,7 @@ const WITH_INDEX: TimeColumns = { updatedAt: 'updated_at', createdAt: 'created_a
 const WITHOUT_INDEX: TimeColumns = { updatedAt: '+updated_at', createdAt: '+created_at' }
 
 /** The conditions for all that a query gives. Those without a value have an index of the users who meet them. */
-export const conditionsOf = (query: UserQuery, { updatedAt, createdAt } = WITHOUT_INDEX): Condition[] => {
+export const userConditions = (query: UserQuery, { updatedAt, createdAt } = WITHOUT_INDEX): Condition[] => {
   const { ids, emailLower, username, role, disabled, search, updatedSinceMs, createdSinceMs } = query
   const conditions: (Condition | undefined)[] = [
     ids && inList('id', ids),
@@ -93,7 +93,7 @@ export const findUsers = async (
   db: Pick<Queries, 'all'>,
   { after, limit, ...query }: UserPage,
 ): Promise<UserRecord[]> => {
-  const [where, ...values] = joined([['id > ?', after], ...conditionsOf(query)])
+  const [where, ...values] = joined([['id > ?', after], ...userConditions(query)])
   const sql = `SELECT ${USER_ROW_COLUMNS} FROM users WHERE ${where} ORDER BY id LIMIT ?`
   return (await db.all<UserRow>(sql, ...values, limit)).map(toRecord)
 }
@@ -114,7 +114,7 @@ export const findPasswordHashes = (
   )
 
 /** A user's place in the list. */
-export interface Place {
+export interface UserPlace {
   id: string
   position: number
 }
@@ -131,18 +131,18 @@ interface Range {
 }
 
 /** Places of users in order of position. A `+` before a column keeps both databases from using the wrong index. */
-export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise<Place[]> => {
+export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise<UserPlace[]> => {
   const [position, columns] = range.isSelective ? ['+position', WITH_INDEX] : ['position', WITHOUT_INDEX]
   const inRange: Condition = [`${position} > ? AND ${position} <= ?`, range.after, range.upTo]
-  const [where, ...values] = joined([inRange, ...conditionsOf(query, columns)])
+  const [where, ...values] = joined([inRange, ...userConditions(query, columns)])
   const order = range.newestFirst ? `${position} DESC` : position
   const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
-  return db.all<Place>(sql, ...values, range.limit)
+  return db.all<UserPlace>(sql, ...values, range.limit)
 }
 
 /** The users of a query that names them, in order of position; those who have none yet come last, as they will. */
 export const findNamedUsers = async (db: Queries, query: UserQuery, limit: number): Promise<string[]> => {
-  const [where, ...values] = joined(conditionsOf(query))
+  const [where, ...values] = joined(userConditions(query))
   const order = 'CASE WHEN position IS NULL THEN 1 ELSE 0 END, +position, created_at, id'
   const sql = `SELECT id FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
   return (await db.all<{ id: string }>(sql, ...values, limit)).map(({ id }) => id)

@@ -1,5 +1,12 @@
 import type { Database, Queries, Value } from '../storage/database.ts'
-import { containing, type Condition, conditionsOf, joined, type Place, type UserQuery } from './user-list-store.ts'
+import {
+  containing,
+  type Condition,
+  userConditions,
+  joined,
+  type UserPlace,
+  type UserQuery,
+} from './user-list-store.ts'
 import { toSearchedForm } from './user-store.ts'
 
 // Both databases have an index of three letters in a row: SQLite the table `user_search`, filled in the background, and
@@ -44,16 +51,16 @@ export interface SearchedRange {
 }
 
 /** SQLite; FTS5 takes a bound that is no whole number for none, and Node hands over none but such numbers. */
-export const findPlacesInSqlite = (db: Queries, query: UserQuery, range: SearchedRange): Promise<Place[]> => {
+export const findPlacesInSqlite = (db: Queries, query: UserQuery, range: SearchedRange): Promise<UserPlace[]> => {
   const { after, upTo, limit, newestFirst } = range
   const [where, ...values] = joined([
     ['user_search MATCH ?', toMatch(textsOf(query))],
     ['user_search.rowid > CAST(? AS BIGINT) AND user_search.rowid <= CAST(? AS BIGINT)', after, upTo],
-    ...conditionsOf(query),
+    ...userConditions(query),
   ])
   const sql = `SELECT id, position FROM user_search CROSS JOIN users ON users.position = user_search.rowid
     WHERE ${where} ORDER BY user_search.rowid ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`
-  return db.all<Place>(sql, ...values, limit)
+  return db.all<UserPlace>(sql, ...values, limit)
 }
 
 /** All that is searched in a user, as one text. An index is used by this expression alone. */
@@ -75,10 +82,13 @@ export const findTextIndex = async (db: Queries): Promise<boolean | undefined> =
 
 export const dropTextIndex = (db: Queries): Promise<number> => db.run(`DROP INDEX CONCURRENTLY IF EXISTS ${INDEX}`)
 
-/** Users without a position are not in it: a signup adds nothing, and a list adds many users at once. */
+/**
+ * Users without a position are not in it: a signup adds nothing, and a list adds many users at once. A search also reads
+ * those who wait to be added, of whom there are fewer than by default.
+ */
 export const createTextIndex = async (db: Queries): Promise<void> => {
   await db.run(`CREATE INDEX CONCURRENTLY ${INDEX} ON users USING gin (${TEXT} gin_trgm_ops)
-    WITH (fastupdate = off) WHERE position IS NOT NULL`)
+    WITH (gin_pending_list_limit = 1024) WHERE position IS NOT NULL`)
   await db.run('ANALYZE users')
 }
 
@@ -93,18 +103,18 @@ export const findPlacesInPostgres = async (
   db: Database,
   query: UserQuery,
   { after, upTo, limit, newestFirst, timeoutMs }: SearchedRange & { timeoutMs: number },
-): Promise<Place[] | undefined> => {
+): Promise<UserPlace[] | undefined> => {
   const [where, ...values] = joined([
     ...textsOf(query).map((text): Condition => [`${TEXT} LIKE ?`, containing(text)]),
     ['+position > ? AND +position <= ?', after, upTo],
-    ...conditionsOf(query, { updatedAt: '+updated_at', createdAt: '+created_at' }),
+    ...userConditions(query, { updatedAt: '+updated_at', createdAt: '+created_at' }),
   ])
   const order = newestFirst ? '+position DESC' : '+position'
   const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
   return db
     .inTransaction(async (transaction) => {
       await transaction.get(`SELECT set_config('statement_timeout', ?, true)`, String(Math.ceil(timeoutMs)))
-      return transaction.all<Place>(sql, ...values, limit)
+      return transaction.all<UserPlace>(sql, ...values, limit)
     })
     .catch((error: unknown) => {
       if (tookTooLong(error)) return undefined

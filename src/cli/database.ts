@@ -13,11 +13,12 @@ const index = command({
   text: 'make the index that finds users by a part of their email, username or name',
   examples: ['svc database index'],
   notes: `\
-The service goes on meanwhile, and the command can be repeated. With SQLite, the first search among more than 5000 users
-asks for the index, and the service makes it within minutes. With PostgreSQL, nothing but this command makes it, and
-the extension pg_trgm must be there: CREATE EXTENSION pg_trgm.`,
+The service goes on in the meantime, and the command can be repeated. With SQLite, the first search among more than
+5000 users asks for the index, and the service makes it within minutes. With PostgreSQL, nothing but this command makes
+it, and the extension pg_trgm must be there: CREATE EXTENSION pg_trgm.`,
   async run({ loadConfig, withCore, result }) {
-    const config = { ...loadConfig(), databaseTimeoutMs: INDEX_TIMEOUT_MS }
+    const given = loadConfig()
+    const config = given.database.kind === 'sqlite' ? given : { ...given, databaseTimeoutMs: INDEX_TIMEOUT_MS }
     const progress = createTerminalProgress()
     const made = await withCore(async ({ core }) => {
       const userIndex = await core.loadUserIndex()

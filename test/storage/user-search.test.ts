@@ -155,7 +155,7 @@ describe('a search by a part of a text', () => {
           for (const each of queries) {
             const expected = order.filter((id) => users.some((user) => user.id === id && isFound(user, each)))
             const found = await readAll(db, each)
-            assert.deepEqual(found, each.newestFirst ? expected.reverse() : expected, JSON.stringify(each))
+            assert.deepEqual(found, each.newestFirst ? expected.toReversed() : expected, JSON.stringify(each))
           }
           if (db.dialect === 'sqlite') await db.run(`INSERT INTO user_search (user_search) VALUES ('integrity-check')`)
         },
@@ -181,7 +181,7 @@ describe('a search by a part of a text', () => {
     }
   })
 
-  test('says that it must be more exact when it has found nobody in its time, and goes on after somebody', async (t) => {
+  test('says that it must be more exact when it has found nobody in its time, and goes on after a user', async (t) => {
     const { db } = await freshDatabase(t)
     const hidden = newUser({ name: 'Zoë', createdAtMs: T0 + 9 })
     for (let round = 0; round < 9; round += 1)

@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database } from '../../storage/database.ts'
-import { assignPositions, findLastPosition, type Place, type UserQuery } from '../user-list-store.ts'
+import { assignPositions, findLastPosition, type UserPlace, type UserQuery } from '../user-list-store.ts'
 import {
   beginIndex,
   createTextIndex,
@@ -33,7 +33,7 @@ interface Asked {
 /** An index of the texts of users. Places that it finds come with the range in which there are no others. */
 export interface TextIndex {
   /** Resolves to undefined where the rows have to be read. */
-  find(asked: Asked): Promise<(Range & { places: Place[] }) | undefined>
+  find(asked: Asked): Promise<(Range & { places: UserPlace[] }) | undefined>
   /** The part of a range, from where the list begins, whose rows have to be read then. */
   restOf(range: Range, newestFirst: boolean): Range
 }

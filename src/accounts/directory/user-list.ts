@@ -8,7 +8,7 @@ import {
   findLastPosition,
   findNamedUsers,
   findPlaces,
-  type Place,
+  type UserPlace,
   type UserQuery,
 } from '../user-list-store.ts'
 import { isIndexed } from '../user-search-store.ts'
@@ -104,7 +104,7 @@ interface Walk {
 
 /** `next` is the position from which the list goes on; undefined at its end. */
 interface Page {
-  places: Place[]
+  places: UserPlace[]
   next: number | undefined
 }
 
@@ -112,7 +112,7 @@ const readPage = async (walk: Walk): Promise<Page> => {
   const { db, query, limit, newestFirst, endsAtMs } = walk
   const index = isIndexed(query) && !walk.isSelective ? await openIndex(db, query) : undefined
   const read = createReader(walk, index)
-  const places: Place[] = []
+  const places: UserPlace[] = []
   let size = walk.firstStep
   let last = newestFirst ? await assignUntil(walk) : await findLastPosition(db)
   let from = walk.from ?? (newestFirst ? last + 1 : 0)
@@ -159,7 +159,7 @@ const nextSize = (size: number, tookMs: number, goalMs: number): number =>
 /** Reads a range by the index as far as that goes. The range that it resolves to is what was read of it, or more. */
 const createReader =
   (walk: Walk, index: TextIndex | undefined) =>
-  async (range: Range, whole: Range, limit: number): Promise<Range & { places: Place[] }> => {
+  async (range: Range, whole: Range, limit: number): Promise<Range & { places: UserPlace[] }> => {
     const { db, query, newestFirst, isSelective, endsAtMs } = walk
     if (range.after >= range.upTo) return { ...range, places: [] }
     const byIndex = await index?.find({ range, whole, limit, newestFirst, endsAtMs })
@@ -186,10 +186,13 @@ const requirePosition = (cursor: string, request: PageRequest): number => {
 }
 
 /** A cursor holds this for its list, so that it is of no use with another one. */
-const hashOf = ({ limit: _, cursor: __, ids, ...others }: PageRequest): string => {
-  const query = { ...others, ids: ids && [...new Set(ids)].sort() }
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  return createHash('sha256').update(JSON.stringify(given.sort())).digest('base64url').slice(0, 16)
+const hashOf = (request: PageRequest): string => {
+  const ids = request.ids && [...new Set(request.ids)].sort()
+  const given = Object.entries({ ...request, ids, limit: undefined, cursor: undefined }).filter(
+    ([, value]) => value !== undefined,
+  )
+  const inOrder = given.toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(inOrder)).digest('base64url').slice(0, 16)
 }
 
 /** A list goes on from this position. */

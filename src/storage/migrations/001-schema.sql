@@ -566,7 +566,7 @@ CREATE INDEX audit_events_of_user_untallied ON audit_events (user_id, at, id) WH
 
 -- SQLite alone
 
--- Three letters in a row of what is searched in users lead to their positions (docs/decisions/073-search.md). It has
+-- Three letters in a row of what is searched in users lead to their positions (docs/decisions/080-search.md). It has
 -- those up to the number in the row 'users indexed' of installation. A deleted user leaves its pages at once.
 CREATE VIRTUAL TABLE user_search USING fts5 (
   of_email, of_username, of_name, of_roles,

@@ -26,6 +26,8 @@ const made = async (email: string, name?: string): Promise<string> => {
   return answer.json<{ id: string }>().id
 }
 
+const indexed = (text: string) => database.rows(`SELECT rowid FROM user_search WHERE user_search MATCH ?`, `"${text}"`)
+
 const isSqlite = databaseChoice === 'sqlite'
 
 describe('§10.5 search', () => {
@@ -57,16 +59,14 @@ describe('§10.5 search', () => {
       await backend.call('POST', '/users', { email: 'staying@search.example' })
       assert.deepEqual(await found('vivian'), ['vanishing-vivian@search.example'])
       await runCommandOf(service, ['database', 'index'])
-      const rows = (text: string) =>
-        database.rows(`SELECT rowid FROM user_search WHERE user_search MATCH ?`, `"${text}"`)
-      assert.equal((await rows(name)).length, 1)
+      assert.equal((await indexed(name)).length, 1)
       const traces = async (): Promise<string[]> => {
         const contents = await database.contents()
         return [name, '𐍈ꙮ', 'vivian', 'VIVIAN'].filter((text) => contents.includes(text))
       }
       assert.deepEqual(await traces(), [name, '𐍈ꙮ', 'vivian'])
       assert.equal((await backend.call('DELETE', `/users/${id}`)).status, 204)
-      assert.equal((await rows(name)).length, 0)
+      assert.equal((await indexed(name)).length, 0)
       await eventually('every trace is gone', async () => (await traces()).length === 0)
       assert.deepEqual(await found('staying'), ['staying@search.example'])
     })
