@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import type { Notify } from './accounts/account-notice.ts'
 import { createAccounts, type UserExport, type UserImport, type Accounts } from './accounts/accounts.ts'
 import type { UserDirectory } from './accounts/directory/directory.ts'
+import type { UserIndex } from './accounts/directory/user-index.ts'
 import { createEmailDomains, createNames, type EmailDomains, type Names } from './accounts/fields.ts'
 import { siteNames } from './accounts/passwords/password-names.ts'
 import { createPasswordRules, type RequireGoodPassword } from './accounts/passwords/password-rules.ts'
@@ -123,6 +124,7 @@ export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
 interface LoadedOnDemand {
   apiKeys: ApiKeys
   loadDirectory: () => Promise<UserDirectory>
+  loadUserIndex: () => Promise<UserIndex>
   loadClients: () => Promise<Clients>
   loadRevocationFeed: () => Promise<RevocationFeed>
   passkeys: Passkeys
@@ -330,6 +332,7 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
         createLink: { reset: links.reset.createIn, invite: links.invitations.inviteIn },
       }),
     ),
+    loadUserIndex: once(async () => (await import('./accounts/directory/user-index.ts')).createUserIndex(deps)),
     loadClients: once(async () =>
       (await import('./clients/clients.ts')).createClients({ ...deps, ...settings.clients, ...sessions.rules }),
     ),

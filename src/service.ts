@@ -139,6 +139,7 @@ export const createService = async ({
 
   const shutdown = createGracefulShutdown(server)
   const cleanup = createJobs(serving)
+  const upkeep = createUpkeep(serving, isStopping)
   metrics?.readFrom({
     hashQueue: core.passwords.load,
     requireHealthy: () => db.requireHealthy(),
@@ -168,6 +169,7 @@ export const createService = async ({
       await core.mail.start()
       if (config.clients) await startClients(core)
       cleanup.start()
+      upkeep.start()
       return address
     },
 
@@ -184,6 +186,7 @@ export const createService = async ({
         stopClients(),
         cleanup.stop(),
         replica.stop(),
+        upkeep.stop(),
         core.audit.flush(),
         resealing,
       ]
@@ -344,6 +347,24 @@ const expiryJobs = ({ sessions, loadClients }: Core, { clients }: Config): Job[]
   { name: 'sessions', run: sessions.endExpired },
   ...(clients ? [{ name: 'grants', run: async (nowMs: number) => (await loadClients()).endExpiredGrants(nowMs) }] : []),
 ]
+
+/** New users come into the index of a search so often. Until then, their rows are looked through. */
+const INDEX_EVERY_MS = 60_000
+
+/** PostgreSQL fills its indexes itself. Several processes may fill that of a file: each step is a transaction. */
+const createUpkeep = ({ log, core }: Serving, isStopping: () => boolean): Cleanup => {
+  const run = async (): Promise<number> => {
+    await (await core.loadUserIndex()).keepUp(isStopping)
+    return 0
+  }
+  return createCleanup({
+    log,
+    jobs: core.db.dialect === 'sqlite' ? [{ name: 'user index', run }] : [],
+    intervalMs: INDEX_EVERY_MS,
+    findTime: async () => core.clock.now(),
+    reserve: async () => true,
+  })
+}
 
 /** Reserves jobs for this process, under a name that no other process has. */
 const createReservation = (db: Core['db'], clock: Clock) => {

@@ -28,6 +28,7 @@ export const NAMES = [
   'capacity',
   'copy',
   'scale',
+  'search',
   'clients',
   'peers',
 ] as const

@@ -3,7 +3,7 @@ import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Transaction } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { AccountNotice, Notify } from './account-notice.ts'
 import {
   type Cause,
@@ -116,6 +116,7 @@ export const createChange = (deps: ChangeDeps): Change => {
 export type Remove = (transaction: Transaction, userId: string, caller?: Caller) => Promise<boolean>
 
 export interface RemoveDeps extends Pick<ChangeDeps, 'notify' | 'recordEvent'>, Pick<SessionRules, 'endSessions'> {
+  db: Database
   announce: Announce
   /** Ends what clients were given. */
   endGrants: (transaction: Transaction, which: { userId: string }, reason: string, caller?: Caller) => Promise<unknown>
@@ -140,12 +141,13 @@ export const endAll = async (
 }
 
 export const createRemove = (deps: RemoveDeps): Remove => {
-  const { notify, forgetMessages, announce, recordEvent } = deps
+  const { db, notify, forgetMessages, announce, recordEvent } = deps
   return async (transaction, userId, caller) => {
     if (!(await endAll(transaction, userId, deps, caller))) return false
     // Before the row is deleted: the address stands there.
     await notify(transaction, userId, { kind: 'account_deleted' }, caller)
     await deleteUser(transaction, userId)
+    transaction.afterCommit(() => db.clearLog())
     await forgetMessages(transaction, userId)
     await announce(transaction, 'user.deleted', userId)
     await recordEvent(transaction, { type: 'user.deleted', userId }, caller)

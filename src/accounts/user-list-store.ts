@@ -1,4 +1,4 @@
-import type { Database, Queries, Value } from '../storage/database.ts'
+import type { Database, Queries, TableRow, Value } from '../storage/database.ts'
 import { toRecord, toSearchedForm, USER_ROW_COLUMNS, type UserRecord, type UserRow } from './user-store.ts'
 
 /** Which users to list. What is undefined does not count; all that is given must hold. */
@@ -14,13 +14,14 @@ export interface UserQuery {
   /** Changed, or created, at this time or later, in milliseconds since 1970. */
   updatedSinceMs?: number | undefined
   createdSinceMs?: number | undefined
-  emailVerified?: boolean | undefined
-  /** `true`: no browser has ever signed in to the account. */
-  isNeverSeen?: true | undefined
+  /** `true`: nobody has proved that the email is theirs. */
+  unverified?: true | undefined
+  /** `true`: the user has never had a session here. */
+  neverSignedIn?: true | undefined
 }
 
 /** Part of a `WHERE`. */
-type Condition = [sql: string, ...values: Value[]]
+export type Condition = [sql: string, ...values: Value[]]
 
 /** Lists have few lengths, so that few statements are prepared; the last value is repeated. */
 const LENGTHS = [1, 10, 100] as const
@@ -36,7 +37,7 @@ export const inList = (column: string, values: readonly string[]): Condition => 
 }
 
 /** No character of the text is a wildcard. */
-const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 const searchFor = (text: string): Condition => {
   const pattern = containing(toSearchedForm(text))
@@ -45,12 +46,18 @@ const searchFor = (text: string): Condition => {
   return [`(${conditions.join(' OR ')})`, ...columns.map(() => pattern)]
 }
 
-const NEVER_SEEN = `NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.user_id = users.id)
-  AND NOT EXISTS (SELECT 1 FROM known_browsers WHERE known_browsers.user_id = users.id)`
+/** How times are compared. A `+` keeps both databases from using their indexes. */
+interface TimeColumns {
+  updatedAt: string
+  createdAt: string
+}
 
-/** The conditions for all that a query gives. `updatedAt` says how the time of the last update is compared. */
-const conditionsOf = (query: UserQuery, updatedAt = 'updated_at'): Condition[] => {
-  const { ids, emailLower, username, role, disabled, search, updatedSinceMs, createdSinceMs, emailVerified } = query
+const WITH_INDEX: TimeColumns = { updatedAt: 'updated_at', createdAt: 'created_at' }
+const WITHOUT_INDEX: TimeColumns = { updatedAt: '+updated_at', createdAt: '+created_at' }
+
+/** The conditions for all that a query gives. Those without a value have an index of the users who meet them. */
+export const userConditions = (query: UserQuery, { updatedAt, createdAt } = WITHOUT_INDEX): Condition[] => {
+  const { ids, emailLower, username, role, disabled, search, updatedSinceMs, createdSinceMs } = query
   const conditions: (Condition | undefined)[] = [
     ids && inList('id', ids),
     emailLower === undefined ? undefined : ['email_lower = ?', emailLower],
@@ -59,26 +66,22 @@ const conditionsOf = (query: UserQuery, updatedAt = 'updated_at'): Condition[] =
     role === undefined
       ? undefined
       : [String.raw`roles <> '[]' AND roles LIKE ? ESCAPE '\'`, containing(JSON.stringify(role))],
-    // Not a value: a partial index finds the rows.
     disabled === undefined ? undefined : [disabled ? 'disabled = 1' : 'disabled = 0'],
+    query.unverified && ['email_verified_at IS NULL'],
+    query.neverSignedIn && ['first_session_at IS NULL'],
     search === undefined ? undefined : searchFor(search),
     updatedSinceMs === undefined ? undefined : [`${updatedAt} >= ?`, updatedSinceMs],
-    createdSinceMs === undefined ? undefined : ['created_at >= ?', createdSinceMs],
-    emailVerified === undefined ? undefined : [`email_verified_at IS ${emailVerified ? 'NOT ' : ''}NULL`],
-    query.isNeverSeen && [NEVER_SEEN],
+    createdSinceMs === undefined ? undefined : [`${createdAt} >= ?`, createdSinceMs],
   ]
   return conditions.filter((condition) => condition !== undefined)
 }
 
-const joined = (conditions: Condition[]): Condition => [
+export const joined = (conditions: Condition[]): Condition => [
   conditions.map(([sql]) => sql).join(' AND '),
   ...conditions.flatMap(([, ...values]) => values),
 ]
 
-export type UserFilter = Pick<
-  UserQuery,
-  'search' | 'role' | 'disabled' | 'createdSinceMs' | 'emailVerified' | 'isNeverSeen'
->
+export type UserFilter = Pick<UserQuery, 'search' | 'role' | 'disabled'>
 
 /** A page of users in order of id. */
 export interface UserPage extends UserFilter {
@@ -92,41 +95,9 @@ export const findUsers = async (
   db: Pick<Queries, 'all'>,
   { after, limit, ...query }: UserPage,
 ): Promise<UserRecord[]> => {
-  const [where, ...values] = joined([['id > ?', after], ...conditionsOf(query)])
+  const [where, ...values] = joined([['id > ?', after], ...userConditions(query)])
   const sql = `SELECT ${USER_ROW_COLUMNS} FROM users WHERE ${where} ORDER BY id LIMIT ?`
   return (await db.all<UserRow>(sql, ...values, limit)).map(toRecord)
-}
-
-interface NewestRange {
-  /** Only users with smaller ids, and with this id or greater ones. */
-  before: string
-  from: string
-  limit: number
-}
-
-/** Finds the ids of users in a range, the newest first. */
-export const findNewestIds = async (
-  db: Queries,
-  query: UserFilter,
-  { before, from, limit }: NewestRange,
-): Promise<string[]> => {
-  const [where, ...values] = joined([['id < ? AND id >= ?', before, from], ...conditionsOf(query)])
-  const sql = `SELECT id FROM users WHERE ${where} ORDER BY id DESC LIMIT ?`
-  return (await db.all<{ id: string }>(sql, ...values, limit)).map(({ id }) => id)
-}
-
-/**
- * Finds the id of the user who comes so many users before an id, the newest first; undefined where there are fewer. Users
- * count whom an index of the filter leaves.
- */
-export const findIdAfter = async (
-  db: Queries,
-  { role, disabled }: UserFilter,
-  { before, count }: { before: string; count: number },
-): Promise<string | undefined> => {
-  const indexed = disabled ? ' AND disabled = 1' : role === undefined ? '' : ` AND roles <> '[]'`
-  const sql = `SELECT id FROM users WHERE id < ?${indexed} ORDER BY id DESC LIMIT 1 OFFSET ?`
-  return (await db.get<{ id: string }>(sql, before, count - 1))?.id
 }
 
 export const countUsers = async (db: Pick<Queries, 'get'>): Promise<number> =>
@@ -145,7 +116,7 @@ export const findPasswordHashes = (
   )
 
 /** A user's place in the list. */
-interface Place {
+export interface UserPlace {
   id: string
   position: number
 }
@@ -156,30 +127,37 @@ interface Range {
   /** And up to this one. */
   upTo: number
   limit: number
+  newestFirst?: boolean
   /** `true`: the query leaves few users, whom another index finds. */
   isSelective: boolean
 }
 
 /** Places of users in order of position. A `+` before a column keeps both databases from using the wrong index. */
-export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise<Place[]> => {
-  const [position, updatedAt] = range.isSelective ? ['+position', 'updated_at'] : ['position', '+updated_at']
+export const findPlaces = (db: Queries, query: UserQuery, range: Range): Promise<UserPlace[]> => {
+  const [position, columns] = range.isSelective ? ['+position', WITH_INDEX] : ['position', WITHOUT_INDEX]
   const inRange: Condition = [`${position} > ? AND ${position} <= ?`, range.after, range.upTo]
-  const [where, ...values] = joined([inRange, ...conditionsOf(query, updatedAt)])
-  const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${position} LIMIT ?`
-  return db.all<Place>(sql, ...values, range.limit)
+  const [where, ...values] = joined([inRange, ...userConditions(query, columns)])
+  const order = range.newestFirst ? `${position} DESC` : position
+  const sql = `SELECT id, position FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
+  return db.all<UserPlace>(sql, ...values, range.limit)
 }
 
 /** The users of a query that names them, in order of position; those who have none yet come last, as they will. */
 export const findNamedUsers = async (db: Queries, query: UserQuery, limit: number): Promise<string[]> => {
-  const [where, ...values] = joined(conditionsOf(query, '+updated_at'))
+  const [where, ...values] = joined(userConditions(query))
   const order = 'CASE WHEN position IS NULL THEN 1 ELSE 0 END, +position, created_at, id'
   const sql = `SELECT id FROM users WHERE ${where} ORDER BY ${order} LIMIT ?`
   return (await db.all<{ id: string }>(sql, ...values, limit)).map(({ id }) => id)
 }
 
-/** How many users were updated since a time, counted up to a limit. */
-export const countUpdatedSince = async (db: Queries, sinceMs: number, limit: number): Promise<number> => {
-  const sql = 'SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE updated_at >= ? LIMIT ?) AS updated'
+/** How many users were updated, or created, since a time, counted up to a limit. */
+export const countSince = async (
+  db: Queries,
+  column: keyof Pick<TableRow<'users'>, 'updated_at' | 'created_at'>,
+  sinceMs: number,
+  limit: number,
+): Promise<number> => {
+  const sql = `SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM users WHERE ${column} >= ? LIMIT ?) AS found`
   return (await db.get<{ count: number }>(sql, sinceMs, limit))?.count ?? 0
 }
 

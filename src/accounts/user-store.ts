@@ -27,10 +27,20 @@ export interface UserRecord extends User {
   passwordHash: string | null
 }
 
-/** Neither database knows the letter case of all scripts: this form of a text is searched, and searched for. */
-export const toSearchedForm = (text: string): string => text.normalize('NFC').toLowerCase()
+/**
+ * Neither database knows the letter case of all scripts: this form of a text is searched, and searched for. The letter
+ * sigma has a form of its own at the end of a word, where a part of a name may not end.
+ */
+export const toSearchedForm = (text: string): string => text.normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
 
-const OF_OTHERS = ['position', 'updated_at', 'user_handle', 'signup_browser', 'sign_in_generation'] as const
+const OF_OTHERS = [
+  'position',
+  'updated_at',
+  'user_handle',
+  'signup_browser',
+  'sign_in_generation',
+  'first_session_at',
+] as const
 
 /** The columns that make a user. The others belong to other subjects, or are only ever compared. */
 export const USER_ROW_COLUMNS = columnsOf('users', 'name_lower', ...OF_OTHERS)

@@ -4,11 +4,37 @@ import { secretFilesOf } from '../config/root-secret.ts'
 import { AppError } from '../lib/errors.ts'
 import { command, group, option } from './command/command.ts'
 import { copy } from './database-copy.ts'
+import { createTerminalProgress } from './terminal/progress.ts'
+
+/** An index of a million users takes minutes on a database server that has other work to do. */
+const INDEX_TIMEOUT_MS = 3_600_000
+
+const index = command({
+  text: 'make the index that finds users by a part of their email, username or name',
+  examples: ['svc database index'],
+  notes: `\
+The service goes on in the meantime, and the command can be repeated. With SQLite, the first search among more than
+5000 users asks for the index, and the service makes it within minutes. With PostgreSQL, nothing but this command makes
+it, and the extension pg_trgm must be there: CREATE EXTENSION pg_trgm.`,
+  async run({ loadConfig, withCore, result }) {
+    const given = loadConfig()
+    const config = given.database.kind === 'sqlite' ? given : { ...given, databaseTimeoutMs: INDEX_TIMEOUT_MS }
+    const progress = createTerminalProgress()
+    const made = await withCore(async ({ core }) => {
+      const userIndex = await core.loadUserIndex()
+      return userIndex.make((done, total) => progress.show('users', done, total)).finally(() => progress.stop())
+    }, config)
+    await result({ made }, made ? 'Made the index.' : 'There is an index already.')
+  },
+})
 
 export const database = group({
-  text: 'copy the whole installation to another database',
-  examples: ['svc database copy --from sqlite:data/svc.db --to postgres://svc@db.example.com/svc'],
-  commands: { copy },
+  text: 'copy the installation to another database, or make the index of a search',
+  examples: [
+    'svc database copy --from sqlite:data/svc.db --to postgres://svc@db.example.com/svc',
+    'svc database index',
+  ],
+  commands: { copy, index },
 })
 
 /** It works while the service reads and writes the database. */

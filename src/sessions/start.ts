@@ -10,7 +10,7 @@ import type { SessionDeps } from './session-deps.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
 import type { Tokens } from './issue-tokens.ts'
 import type { RemoveSessions } from './removal.ts'
-import { findSessionsAboveLimit, lockUserOfSession } from './user-sessions-store.ts'
+import { findSessionsAboveLimit, lockUserOfSession, updateFirstSession } from './user-sessions-store.ts'
 
 /** Nobody has as many devices. A program that logs in before each of its requests gets no further. */
 const MAX_SESSIONS_OF_USER = 100
@@ -104,6 +104,7 @@ export const createStart = (deps: StartDeps) => {
       const authentication = kept?.amr.includes('mfa') ? authenticationOf(kept) : proven
       const row = newSession({ id, userId, device, nowMs, ...authentication, deviceHash }, lifetimes)
       await insertSession(transaction, row)
+      if (!user.hasHadSession) await updateFirstSession(transaction, userId, nowMs)
       if (login)
         await recordEvent(transaction, { type: 'login.succeeded', userId, sessionId: id, details: login }, caller)
       for (const { sessionId, userId: owner, isReused } of replaces) {

@@ -9,13 +9,17 @@ import { SESSION_COLUMNS, type SessionRow, toSession } from './session-store.ts'
 export const lockUserOfSession = async (
   db: Queries,
   userId: string,
-): Promise<{ readAtMs: number | undefined } | undefined> => {
-  const row = await db.get<{ read_at: number | null }>(
-    'SELECT server_time() AS read_at FROM users WHERE id = ? FOR UPDATE',
+): Promise<{ readAtMs: number | undefined; hasHadSession: boolean } | undefined> => {
+  const row = await db.get<{ read_at: number | null; first_session_at: number | null }>(
+    'SELECT server_time() AS read_at, first_session_at FROM users WHERE id = ? FOR UPDATE',
     userId,
   )
-  return row && { readAtMs: row.read_at ?? undefined }
+  return row && { readAtMs: row.read_at ?? undefined, hasHadSession: row.first_session_at !== null }
 }
+
+/** Notes the first session of a user, for lists of those who have had none. */
+export const updateFirstSession = (db: Queries, userId: string, nowMs: number): Promise<number> =>
+  db.run('UPDATE users SET first_session_at = ? WHERE id = ?', nowMs, userId)
 
 /** Finds live sessions of a user: the one with `firstId` before all others, then those last seen. */
 export const findSessionsOfUser = async (

@@ -87,6 +87,8 @@ export interface Database extends Queries {
   requireHealthy(): Promise<void>
   /** Resolves when everything that can be read now is on disk. */
   waitUntilDurable(): Promise<void>
+  /** Sees to it that SQLite's log is soon empty: it has earlier versions of rows, those of a deleted user among them. */
+  clearLog(): void
   cachedRow<Row extends { id: string }, Mapped>(query: RowQuery<Row, Mapped>): CachedRow<Mapped>
   /** Writes a consistent copy to a new file while reads and writes go on; throws `invalid_request` on PostgreSQL. */
   backup(file: string): Promise<void>

@@ -16,6 +16,9 @@ interface Migration {
   statements: string[]
 }
 
+/** What follows this line in a migration is left out for PostgreSQL. */
+const SQLITE_ALONE = /^-- SQLite alone$/m
+
 /**
  * Reads every migration in order. `NAME.sql` is for both databases; if SQL does not allow that, `NAME.sqlite.sql` and
  * `NAME.postgres.sql` take its place.
@@ -26,7 +29,9 @@ const readMigrations = (dialect: Dialect): Migration[] =>
     .flatMap((file) => {
       const [, name, only] = /^([^.]+)(?:\.(sqlite|postgres))?\.sql$/.exec(file) ?? []
       if (!name || (only && only !== dialect)) return []
-      return [readMigration(name, readFileSync(new URL(file, FOLDER), 'utf8'), dialect === 'sqlite' && !only)]
+      const [both = '', forSqlite = ''] = readFileSync(new URL(file, FOLDER), 'utf8').split(SQLITE_ALONE)
+      if (dialect === 'postgres') return [readMigration(name, both, false)]
+      return [readMigration(name, both + forSqlite, !only)]
     })
 
 /** A file is a list of statements, each ended by `;` at the end of a line. */

@@ -27,6 +27,7 @@ export const TABLE_COLUMNS = {
     user_handle: 'text?',
     signup_browser: 'text?',
     sign_in_generation: 'integer',
+    first_session_at: 'integer?',
   },
   identities: {
     id: 'text',

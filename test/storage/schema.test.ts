@@ -14,7 +14,7 @@ type Column = { name: string; optional: boolean; key: boolean }
 const COLUMNS = {
   sqlite: `SELECT m.name AS "table", c.name AS name, c."notnull" = 0 AND c.pk = 0 AS optional, c.pk > 0 AS "key"
     FROM sqlite_master AS m, pragma_table_info(m.name) AS c
-    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid`,
+    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'user_search%' ORDER BY m.name, c.cid`,
   postgres: `SELECT c.table_name AS "table", c.column_name AS name, c.is_nullable = 'YES' AS optional,
       EXISTS (SELECT 1 FROM information_schema.key_column_usage AS k
         JOIN information_schema.table_constraints AS t USING (constraint_schema, constraint_name)
@@ -103,12 +103,15 @@ describe('the schema', () => {
         'reserved_emails_of_user',
         'sessions_of_user',
         'used_tokens_expired',
+        'users_by_creation',
         'users_by_position',
         'users_by_update',
         'users_by_user_handle',
         'users_disabled',
+        'users_unverified',
         'users_with_roles',
         'users_without_position',
+        'users_without_session',
         'webhook_attempts_of_event',
         'webhook_events_closed',
         'webhook_events_due',

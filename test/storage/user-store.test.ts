@@ -143,14 +143,13 @@ describe('users', () => {
     assert.equal(results.filter((changes) => changes === 1).length, 1)
   })
 
-  test('take their sessions with them when they are deleted', async () => {
-    const [user, other] = [await added(), await added()]
-    const [session, kept] = [newSession(user.id), newSession(other.id)]
-    for (const each of [session, kept]) await insertSession(db, each)
-    assert.equal(await deleteUser(db, user.id), 1)
-    assert.equal(await findUserById(db, user.id), undefined)
-    assert.equal(await findSession(db, session.id), undefined)
-    assert.equal((await findSession(db, kept.id))?.id, kept.id)
+  test('are not deleted while they have sessions, which end before', async () => {
+    const user = await added()
+    const session = newSession(user.id)
+    await insertSession(db, session)
+    await assert.rejects(deleteUser(db, user.id))
+    assert.equal((await findUserById(db, user.id))?.id, user.id)
+    assert.equal((await findSession(db, session.id))?.id, session.id)
   })
 
   test('free their email and username when they are deleted', async () => {

@@ -7,7 +7,6 @@ import { type Names, requireUsername } from '../fields.ts'
 import type { User, Accounts } from '../accounts.ts'
 import type { UserChanges } from '../administration.ts'
 import { findDirectoryUsers, type ShownFacts, type ShownUserRecord } from './directory-user-store.ts'
-import type { NewestRequest } from './newest-users.ts'
 import type { PageRequest } from './user-list.ts'
 
 export type { PageRequest } from './user-list.ts'
@@ -66,8 +65,6 @@ export interface UserDirectory {
   find(id: string): Promise<DirectoryUser | undefined>
   /** Finds users in the order of their ids here; leaves out those who do not exist. */
   findAll(ids: readonly string[]): Promise<DirectoryUser[]>
-  /** Lists users, the newest first. */
-  listNewest(request: NewestRequest): Promise<{ users: DirectoryUser[]; nextBefore: string | undefined }>
   /** Lists users in the order in which svc got to know them. `invalid_request` for a cursor of another list. */
   list(page: PageRequest): Promise<UserPage>
   /** `unprocessable` for a bad field, `conflict` for a taken email or username. */
@@ -120,16 +117,10 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
     find: (id) => find(id),
     findAll,
 
-    async listNewest(request) {
-      const { listNewest } = await import('./newest-users.ts')
-      const { ids, nextBefore } = await listNewest(db, request)
-      return { users: await findAll(ids), nextBefore }
-    },
-
     async list(page) {
       const { listUserIds } = await import('./user-list.ts')
       const { ids, nextCursor } = await listUserIds(db, page)
-      return { users: (await findDirectoryUsers(db, ids)).map(toUser), nextCursor }
+      return { users: await findAll(ids), nextCursor }
     },
 
     async create<T>(given: NewDirectoryUser, caller: Caller, then: Then<Created, T>): Promise<T> {

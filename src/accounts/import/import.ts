@@ -132,6 +132,7 @@ export const createUserImport = (deps: UserImportDeps): Omit<UserImport, 'place'
         // They may have signed in since.
         for (const id of ids) await endAll(transaction, id, deps)
         const deleted = await deleteUsers(transaction, ids)
+        transaction.afterCommit(() => db.clearLog())
         if (announces && deleted > 0) await announceAll(transaction, 'user.deleted', ids)
         if (deleted > 0) await recordEvent(transaction, { type: 'import.taken_back', details: { count: deleted } })
       }),

@@ -4,7 +4,6 @@ import { type HttpResponse, redirect } from '../../http/response.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { readTimestamp, toTimestamp } from '../../lib/time.ts'
-import { isUuid } from '../../lib/uuid.ts'
 import type { AdminContext } from '../http/context.ts'
 import type { AdminServices } from '../services.ts'
 import { textField } from '../site/ask.ts'
@@ -30,32 +29,29 @@ export const createUserList = (services: Services) => ({
     const isTooShort = text !== '' && Array.from(text).length < LEAST_LETTERS
     const { users, next, isCut } = isTooShort ? NOTHING : await find(services, text, filter)
     const body = html`<div class="head"><h1>Users</h1>${actLink(context, { does: 'user.invite', path: '/invite', text: 'Invite a user' })}</div>
-${searchForm(context, text)}${filters(context, filter, text)}${hint({ text, isTooShort, found: users.length, isCut })}${userThings(services, context, users, emptyText(text, filter))}${pager(context, { isLater: filter.cursor !== undefined, next, words: isCut ? 'Look further' : 'Older' })}`
+${searchForm(context, text)}${filters(context, filter, text)}${hint({ isTooShort, isCut, next })}${userThings(services, context, users, isCut ? 'None was found so far.' : emptyText(text, filter))}${pager(context, { isLater: filter.cursor !== undefined, next, words: isCut ? 'Look further' : 'Older' })}`
     return services.site.page(context, { title: 'Users', tab: 'Users', body })
   },
 })
 
 interface Filter {
   disabled: true | undefined
-  emailVerified: false | undefined
-  isNeverSeen: true | undefined
+  unverified: true | undefined
+  neverSignedIn: true | undefined
   role: string | undefined
   createdSinceMs: number | undefined
   cursor: string | undefined
 }
 
 const readFilter = (query: Fields): Filter => {
-  const cursor = query.get('cursor')
-  if (cursor !== undefined && !isUuid(cursor))
-    throw new AppError('invalid_request', 'The query parameter "cursor" must be that of a link to the next page.')
   const created = query.get('created')
   return {
     disabled: query.get('show') === 'disabled' || undefined,
-    emailVerified: query.get('show') === 'unverified' ? false : undefined,
-    isNeverSeen: query.get('show') === 'never' || undefined,
+    unverified: query.get('show') === 'unverified' || undefined,
+    neverSignedIn: query.get('show') === 'never' || undefined,
     role: query.get('role') || undefined,
     createdSinceMs: created ? readTimestamp(`${created}T00:00:00Z`) : undefined,
-    cursor,
+    cursor: query.get('cursor'),
   }
 }
 
@@ -68,16 +64,16 @@ interface Found {
 
 const NOTHING: Found = { users: [], next: undefined, isCut: false }
 
-const find = async (services: Services, search: string, { cursor, ...filter }: Filter): Promise<Found> => {
+const find = async (services: Services, text: string, filter: Filter): Promise<Found> => {
   const directory = await services.loadDirectory()
-  if (search === '') {
-    const { users, nextBefore: next } = await directory.listNewest({ ...filter, before: cursor, limit: LIMIT })
+  const search = text === '' ? undefined : text
+  try {
+    const { users, nextCursor: next } = await directory.list({ ...filter, search, newestFirst: true, limit: LIMIT })
     return { users, next, isCut: next !== undefined && users.length < LIMIT }
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'search_too_broad') return { ...NOTHING, isCut: true }
+    throw error
   }
-  const found = await services.users.list({ ...filter, search, after: cursor ?? '', limit: LIMIT + 1 })
-  const ids = found.slice(0, LIMIT).map(({ id }) => id)
-  const users = await directory.findAll(ids)
-  return { users, next: found.length > LIMIT ? ids.at(-1) : undefined, isCut: false }
 }
 
 const searchForm = ({ at }: AdminContext, text: string): HtmlFragment =>
@@ -106,16 +102,11 @@ ${textField({ name: 'role', label: 'Role', value: filter.role, isOptional: true 
 `
 }
 
-const hint = (about: {
-  text: string
-  isTooShort: boolean
-  found: number
-  isCut: boolean
-}): HtmlFragment | undefined => {
+const hint = (about: Pick<Found, 'isCut' | 'next'> & { isTooShort: boolean }): HtmlFragment | undefined => {
   if (about.isTooShort)
     return html`<p class="box note">Enter ${LEAST_LETTERS} letters or more of an email address, a username or a name.</p>`
   if (about.isCut)
-    return html`<p class="box note">Not all users were looked at yet. Look further, or be more exact.</p>`
+    return html`<p class="box note">Not all users were looked at${about.next === undefined ? '. Be' : ' yet. Look further, or be'} more exact.</p>`
   return undefined
 }
 

@@ -100,6 +100,7 @@ const createListUsers = ({ directory }: Pick<Services, 'directory'>) => ({
     responses: {
       200: { description: 'A page; the last one has no cursor', schema: refToV2('UserList') },
       400: failure('`invalid_request`: a parameter is not accepted'),
+      422: failure('`unprocessable`: no user was found in the time of a search, which must be more exact'),
     },
   } satisfies Documentation,
 

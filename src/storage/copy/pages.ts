@@ -9,10 +9,10 @@ const PAGE_ROWS = 1000
 
 /**
  * The conditions select the rows that are copied; all rows of the other tables are. Rows of `installation` that belong
- * to one database stay there: leases and locks of processes, and the records of migrations and of a copy.
+ * to one database stay there: leases and locks of processes, and the records of migrations, of a copy and of an index.
  */
 export const COPIED_ROWS: Readonly<Record<string, string>> = {
-  installation: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy')`,
+  installation: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy', 'users indexed')`,
 }
 
 const where = ({ name }: Table, condition: string): string =>

@@ -37,7 +37,9 @@ CREATE TABLE users (
   -- SHA-256 of the secret in the cookie of the browser that signed up; null once the address is verified or another one.
   signup_browser TEXT COLLATE "C",
   -- Sign-ins under way belong to the number under which they began; whatever ends sessions adds one.
-  sign_in_generation BIGINT NOT NULL DEFAULT 0
+  sign_in_generation BIGINT NOT NULL DEFAULT 0,
+  -- when the first session began; null: there has been none
+  first_session_at BIGINT
 );
 
 CREATE UNIQUE INDEX users_by_position ON users (position) WHERE position IS NOT NULL;
@@ -46,10 +48,19 @@ CREATE INDEX users_without_position ON users (created_at, id) WHERE position IS 
 
 CREATE INDEX users_by_update ON users (updated_at);
 
--- Few users are disabled, and few have roles: pages that list them look at no others.
-CREATE INDEX users_disabled ON users (id) WHERE disabled = 1;
+CREATE INDEX users_by_creation ON users (created_at);
 
-CREATE INDEX users_with_roles ON users (id) WHERE roles <> '[]';
+-- Few users are left by these filters of lists. The second column is there for SQLite, which takes the index that has
+-- all that a query needs.
+CREATE INDEX users_disabled ON users (position, disabled) WHERE disabled = 1 AND position IS NOT NULL;
+
+CREATE INDEX users_unverified ON users (position, email_verified_at)
+  WHERE email_verified_at IS NULL AND position IS NOT NULL;
+
+CREATE INDEX users_without_session ON users (position, first_session_at)
+  WHERE first_session_at IS NULL AND position IS NOT NULL;
+
+CREATE INDEX users_with_roles ON users (position, roles) WHERE roles <> '[]' AND position IS NOT NULL;
 
 CREATE UNIQUE INDEX users_by_user_handle ON users (user_handle) WHERE user_handle IS NOT NULL;
 
@@ -617,4 +628,34 @@ CREATE UNIQUE INDEX audit_events_by_tally ON audit_events (tally) WHERE tally IS
 
 -- This index leaves out failed logins: strangers make millions of those, among which a few other rows would be found too
 -- late.
-CREATE INDEX audit_events_of_user_untallied ON audit_events (user_id, at, id) WHERE tally IS NULL
+CREATE INDEX audit_events_of_user_untallied ON audit_events (user_id, at, id) WHERE tally IS NULL;
+
+-- SQLite alone
+
+-- Three letters in a row of what is searched in users lead to their positions (docs/decisions/080-search.md). It has
+-- those up to the number in the row 'users indexed' of installation. A deleted user leaves its pages at once.
+CREATE VIRTUAL TABLE user_search USING fts5 (
+  of_email, of_username, of_name, of_roles,
+  content = '', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1'
+);
+
+INSERT INTO user_search (user_search, rank) VALUES ('secure-delete', 1);
+
+-- It is merged in small steps, and not by the insert that makes a merge due.
+INSERT INTO user_search (user_search, rank) VALUES ('automerge', 0);
+
+CREATE TRIGGER user_search_delete AFTER DELETE ON users
+WHEN OLD.position <= (SELECT CAST(value AS INTEGER) FROM installation WHERE name = 'users indexed')
+BEGIN
+  INSERT INTO user_search (user_search, rowid, of_email, of_username, of_name, of_roles)
+  VALUES ('delete', OLD.position, OLD.email_lower, OLD.username, OLD.name_lower, OLD.roles); END;
+
+CREATE TRIGGER user_search_update AFTER UPDATE OF email_lower, username, name_lower, roles ON users
+WHEN OLD.position <= (SELECT CAST(value AS INTEGER) FROM installation WHERE name = 'users indexed')
+  AND (OLD.email_lower, OLD.username, OLD.name_lower, OLD.roles) IS NOT
+    (NEW.email_lower, NEW.username, NEW.name_lower, NEW.roles)
+BEGIN
+  INSERT INTO user_search (user_search, rowid, of_email, of_username, of_name, of_roles)
+  VALUES ('delete', OLD.position, OLD.email_lower, OLD.username, OLD.name_lower, OLD.roles); INSERT INTO user_search
+    (rowid, of_email, of_username, of_name, of_roles)
+  VALUES (NEW.position, NEW.email_lower, NEW.username, NEW.name_lower, NEW.roles); END

@@ -72,6 +72,9 @@ export const openPostgres = (options: PoolOptions): Database => {
     // The server makes a commit visible only when it is on disk.
     waitUntilDurable: () => Promise.resolve(),
 
+    // The server's log is its own.
+    clearLog() {},
+
     cachedRow: (query) =>
       createRowBatcher({
         ...query,

@@ -18,7 +18,7 @@ const checkpoint = (connection, mode) => {
   return connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
 }
 
-/** Opens a file (`OPEN`), runs a checkpoint of it (`PASSIVE` or `RESTART`), or closes it (`CLOSE`). */
+/** Opens a file (`OPEN`), runs a checkpoint of it (`PASSIVE`, `RESTART` or `TRUNCATE`), or closes it (`CLOSE`). */
 export default ({ file, mode }) => {
   if (mode === 'OPEN') return open(file)
   if (mode === 'CLOSE') return close(file)

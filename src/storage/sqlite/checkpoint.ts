@@ -12,6 +12,9 @@ const PAGES_BETWEEN_CHECKPOINTS = 1500
 /** The log is measured after every eighth commit. */
 const COMMITS_BETWEEN_MEASUREMENTS = 8
 
+/** Deletions of this time share a checkpoint. */
+const CLEAR_AFTER_MS = 1000
+
 /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint describes the result. */
 interface CheckpointResult {
   busy: number
@@ -44,6 +47,8 @@ export const createCheckpoints = (deps: CheckpointsDeps) => {
   let hasRun = false
   let running: Promise<void> | undefined
   let commits = 0
+  let mustClear = false
+  let clearTimer: NodeJS.Timeout | undefined
 
   const report = (error: unknown): void => onFailure(error instanceof Error ? error : new Error(String(error)))
 
@@ -58,7 +63,7 @@ export const createCheckpoints = (deps: CheckpointsDeps) => {
     }
   }
 
-  const runCheckpoint = (mode: 'PASSIVE' | 'RESTART'): Promise<CheckpointResult> => {
+  const runCheckpoint = (mode: 'PASSIVE' | 'RESTART' | 'TRUNCATE'): Promise<CheckpointResult> => {
     files.requireInPlace()
     return sideThread.run(TASK, { file, mode })
   }
@@ -68,14 +73,18 @@ export const createCheckpoints = (deps: CheckpointsDeps) => {
     try {
       await open()
       await runCheckpoint('PASSIVE')
-      const { busy, log } = await writeMutex.runExclusive(() => {
-        restart = runCheckpoint('RESTART')
-        return disk.inTime(restart)
+      const { busy, log } = await writeMutex.runExclusive(async () => {
+        const clears = mustClear
+        restart = runCheckpoint(clears ? 'TRUNCATE' : 'RESTART')
+        const result = await disk.inTime(restart)
+        if (clears && !result.busy) mustClear = false
+        return result
       })
       // A reader in another process may need the log as it is.
       nextAtPages = PAGES_BETWEEN_CHECKPOINTS + (busy ? log : 0)
     } catch (error) {
       nextAtPages += PAGES_BETWEEN_CHECKPOINTS
+      mustClear = false
       report(error)
       // The checkpoint still runs on a stalled disk.
       await restart?.catch(() => {})
@@ -89,7 +98,27 @@ export const createCheckpoints = (deps: CheckpointsDeps) => {
     return log >= nextAtPages
   }
 
+  const start = (): void => {
+    hasRun = true
+    running = runBoth().finally(() => {
+      running = undefined
+      if (mustClear) clearSoon()
+    })
+  }
+
+  const clearSoon = (): void => {
+    clearTimer ??= setTimeout(() => {
+      clearTimer = undefined
+      if (!running && mustClear) start()
+    }, CLEAR_AFTER_MS).unref()
+  }
+
   return {
+    /** Empties the log within seconds, for what it holds of deleted rows. */
+    clearLog(): void {
+      mustClear = true
+      clearSoon()
+    },
     /**
      * Starts a checkpoint if the log has become long. Call it after each commit, before the next transaction begins. It
      * never throws: what was committed must not be repeated.
@@ -102,14 +131,14 @@ export const createCheckpoints = (deps: CheckpointsDeps) => {
       } catch (error) {
         return report(error)
       }
-      hasRun = true
-      running = runBoth().finally(() => {
-        running = undefined
-      })
+      start()
     },
     /** Resolves when no checkpoint runs and the thread has closed the file. */
     async stop(): Promise<void> {
+      clearTimeout(clearTimer)
       await running
+      // A command may end sooner, and another process have the log.
+      if (mustClear) connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       if (hasRun) await sideThread.run(TASK, { file, mode: 'CLOSE' })
     },
   }

@@ -5,10 +5,12 @@ import { AppError } from '../../lib/errors.ts'
 
 const PAGE_CACHE_KIB = 4096
 
+/** What is deleted is overwritten with zeros: otherwise it stays in the file until its place is needed. */
 const PRAGMAS = `
   PRAGMA busy_timeout = 0;
   PRAGMA foreign_keys = ON;
   PRAGMA trusted_schema = OFF;
+  PRAGMA secure_delete = ON;
   PRAGMA cache_size = -${PAGE_CACHE_KIB};
   PRAGMA journal_size_limit = 8388608;
   PRAGMA wal_autocheckpoint = 0;`

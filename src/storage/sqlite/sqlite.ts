@@ -89,7 +89,6 @@ export const openSqlite = async ({
   return {
     ...autocommitQueries,
     dialect: 'sqlite',
-
     run: (sql, ...values) => runInBatch(sql, values),
     async inTransaction(work) {
       const result = await runWrite(() => runTransaction(connection, prepare, transactionQueries, work))
@@ -98,17 +97,9 @@ export const openSqlite = async ({
       return result
     },
 
-    inSnapshot: (work) =>
-      mutex.runExclusive(async () => {
-        prepare('BEGIN').run()
-        try {
-          return await work(transactionQueries)
-        } finally {
-          prepare('COMMIT').run()
-        }
-      }),
-
+    inSnapshot: (work) => mutex.runExclusive(() => runSnapshot(prepare, () => work(transactionQueries))),
     waitUntilDurable: () => groupCommit.wait(),
+    clearLog: checkpoints.clearLog,
 
     async requireHealthy() {
       groupCommit.requireWritable()
@@ -164,6 +155,15 @@ const withRetry = async <T>(
       if (!isBusy(error) || performance.now() > deadline) throw translateSqliteError(error)
       await sleep(1 + Math.random() * 9)
     }
+  }
+}
+
+const runSnapshot = async <T>(prepare: (sql: string) => StatementSync, work: () => Promise<T>): Promise<T> => {
+  prepare('BEGIN').run()
+  try {
+    return await work()
+  } finally {
+    prepare('COMMIT').run()
   }
 }
 

@@ -69,7 +69,7 @@ const openSqlite = (service: Service, t: TestContext | undefined): OpenDatabase 
     file
       .rows(
         `SELECT m.name AS "table", c.name AS name FROM sqlite_master m, pragma_table_info(m.name) c
-         WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`,
+         WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'user_search_%'`,
       )
       .map(({ table, name }) => ({ table: String(table), name: String(name) }))
   return {
