@@ -289,6 +289,7 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
       changes: { passwordHash: null, emailVerified: true },
       follows: [
         'forget',
+        'claims',
         'record identity.taken_over {"method":"link"}',
         'event taken_over',
         'record email.verified',
