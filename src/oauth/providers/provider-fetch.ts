@@ -1,6 +1,6 @@
 import type { CustomFetch } from 'openid-client'
 import { AppError } from '../../lib/errors.ts'
-import { mayReachThisMachine } from '../../lib/url.ts'
+import { isLoopbackUrl, mayReachThisMachine } from '../../lib/url.ts'
 import { signInProblem } from '../errors.ts'
 
 /** Sends one request to a provider. */
@@ -27,9 +27,6 @@ const readBounded = async (response: Response): Promise<Uint8Array<ArrayBuffer>>
   return Buffer.concat(chunks)
 }
 
-/** No name server can lead these elsewhere, as it could a name below localhost. */
-const WITHOUT_NAME_SERVER: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-
 /**
  * Throws a TypeError for an address that a provider names and svc must not call: one without TLS, and one on this
  * machine unless the provider itself runs there. Services on loopback often trust every caller, and a provider
@@ -39,7 +36,7 @@ export const requireAddressOf = (issuer: string, url: string): void => {
   if (mayReachThisMachine(url) && !mayReachThisMachine(issuer)) {
     throw new TypeError(`an address of the provider is on this machine, and the provider is not: ${url.slice(0, 200)}`)
   }
-  if (url.startsWith('https:') || (URL.canParse(url) && WITHOUT_NAME_SERVER.has(new URL(url).hostname))) return
+  if (url.startsWith('https:') || isLoopbackUrl(url)) return
   throw new TypeError(`an address of the provider is missing, or without TLS: ${url.slice(0, 200)}`)
 }
 
