@@ -3,7 +3,7 @@ import { createBoundedCache } from '../lib/bounded-cache.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
-import { isLoopbackUrl } from '../lib/url.ts'
+import { isLocalOrigin } from '../lib/url.ts'
 import { type LimitedBy, type Limits, TooManyTries } from '../limits/limits.ts'
 import { type CachedRow, type Database, isUniqueViolation } from '../storage/database.ts'
 import type { Client, DocumentTimes } from './client.ts'
@@ -49,7 +49,7 @@ export const createDocuments = ({ hosts, baseUrl, lookup, ...deps }: DocumentsDe
   const store = createDocumentStore(deps)
   const failures = createBoundedCache<Failure & { untilMs: number }>(KEPT_FAILURES)
   const underWay = new Map<string, Promise<Failure | undefined>>()
-  const allowsLoopback = isLoopbackUrl(baseUrl)
+  const allowsLoopback = isLocalOrigin(baseUrl)
 
   const fetchAndStore = async (id: string): Promise<Failure | undefined> => {
     try {

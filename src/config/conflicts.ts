@@ -1,5 +1,5 @@
 import { isLoopbackHost } from '../lib/network.ts'
-import { isLoopbackUrl } from '../lib/url.ts'
+import { isLocalOrigin } from '../lib/url.ts'
 import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
 import { type Environment, isSet, linesOf } from './setting.ts'
 import { type ReadSettings, SETTINGS } from './settings.ts'
@@ -53,7 +53,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
 const findUnencryptedClients = ({ clients, baseUrl }: ReadSettings): string | false | undefined =>
   clients &&
   baseUrl?.startsWith('http:') &&
-  !isLoopbackUrl(baseUrl) &&
+  !isLocalOrigin(baseUrl) &&
   'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
 
 const findNoWayIn = (settings: ReadSettings): string | false =>

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isLoopbackUrl } from '../lib/url.ts'
+import { isLocalOrigin } from '../lib/url.ts'
 import type { ReadSettings } from './settings.ts'
 
 type Settings = Pick<ReadSettings, 'passkeys' | 'baseUrl' | 'relyingPartyId'>
@@ -18,7 +18,7 @@ export const relyingPartyIdOf = ({ passkeys, baseUrl, relyingPartyId }: Settings
 const canHavePasskeys = (baseUrl: string | undefined): boolean => {
   const host = hostOf(baseUrl)
   if (isIP(host.replace(/^\[|\]$/g, '')) !== 0) return false
-  return baseUrl === undefined || baseUrl.startsWith('https:') || isLoopbackUrl(baseUrl)
+  return baseUrl === undefined || baseUrl.startsWith('https:') || isLocalOrigin(baseUrl)
 }
 
 /**

@@ -7,13 +7,17 @@ export const readOrigin = (text: string): string | undefined => {
   return URL.canParse(text) ? new URL(text).origin : undefined
 }
 
-const LOOPBACK = /^(?:(?:[a-z\d-]+\.)*localhost|127\.0\.0\.1|\[::1\])$/
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/** Tells whether a URL leads to this machine itself, where TLS protects nothing. */
+export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && LOOPBACK.includes(new URL(text).hostname)
 
 /**
- * Tells whether a URL leads to this machine itself, where TLS protects nothing. Every name under localhost does (RFC
- * 6761 section 6.3).
+ * Tells whether a browser finds an origin on its own machine. For names below localhost it asks no name server, unlike
+ * the library of the system (RFC 6761 section 6.3).
  */
-export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && LOOPBACK.test(new URL(text).hostname)
+export const isLocalOrigin = (origin: string): boolean =>
+  isLoopbackUrl(origin) || (URL.canParse(origin) && new URL(origin).hostname.endsWith('.localhost'))
 
 const THIS_MACHINE =
   /^(?:(?:.+\.)?localhost\.*|(?:127|0)(?:\.\d+){3}|\[::1?\]|\[::ffff:(?:7f[0-9a-f]{2}|[0-9a-f]{1,2}):[0-9a-f]{1,4}\])$/

@@ -1,5 +1,6 @@
 import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
+import { isLocalOrigin, isLoopbackUrl } from '../../lib/url.ts'
 import { signInProblem } from '../errors.ts'
 import type { ProviderSettings } from './presets.ts'
 import { createProviderFetch, type ProviderFetch, requireAddressOf } from './provider-fetch.ts'
@@ -72,7 +73,9 @@ export const configureOpenid = async (deps: OpenidConfigurationDeps): Promise<Co
 /** Throws before the document is kept: the provider may have corrected it by the next sign-in. */
 const requireUsable = (metadata: ServerMetadata, issuer: string): void => {
   const { authorization_endpoint: authorization, token_endpoint: token, jwks_uri: keys, userinfo_endpoint } = metadata
-  for (const url of [authorization, token, keys]) requireAddressOf(issuer, url ?? '')
+  for (const url of [token, keys]) requireAddressOf(issuer, url ?? '')
+  // A browser goes there, and finds names below localhost without a name server.
+  if (!isLoopbackUrl(issuer) || !isLocalOrigin(authorization ?? '')) requireAddressOf(issuer, authorization ?? '')
   if (userinfo_endpoint !== undefined) requireAddressOf(issuer, userinfo_endpoint)
 }
 
