@@ -188,7 +188,7 @@ describe('a search by a part of a text', () => {
       await insertUser(db, newUser({ name: round === 4 ? 'Grace' : null, createdAtMs: T0 + round }))
     await insertUser(db, hidden)
     await assignPositions(db, 100)
-    const pace = { firstStep: 5, longestMs: 0 }
+    const pace = { firstStep: 5, longestMs: 0, leastSteps: 1 }
     await assert.rejects(listUserIds(db, { search: 'zoë', limit: 10 }, pace), {
       code: 'unprocessable',
       field: 'search',
