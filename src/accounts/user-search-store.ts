@@ -135,6 +135,13 @@ export const findIndexedUpTo = async (db: Queries): Promise<number | undefined> 
 export const beginIndex = (db: Queries): Promise<number> =>
   db.run(`INSERT INTO installation (name, value) VALUES (?, '0') ON CONFLICT DO NOTHING`, INDEXED)
 
+/** Empties the index, whatever state it is in. */
+export const resetIndex = (db: Database): Promise<void> =>
+  db.inTransaction(async (transaction) => {
+    await transaction.run(`INSERT INTO user_search (user_search) VALUES ('delete-all')`)
+    await transaction.run(`UPDATE installation SET value = '0' WHERE name = ?`, INDEXED)
+  })
+
 /** Adds the next users to the index; resolves to the position up to which it goes. */
 export const indexUsers = (db: Database, limit: number): Promise<number> =>
   db.inTransaction(async (transaction) => {

@@ -11,18 +11,20 @@ const INDEX_TIMEOUT_MS = 3_600_000
 
 const index = command({
   text: 'make the index that finds users by a part of their email, username or name',
-  examples: ['svc database index'],
+  examples: ['svc database index', 'svc database index --rebuild'],
   notes: `\
 The service goes on in the meantime, and the command can be repeated. With SQLite, the first search among more than
 5000 users asks for the index, and the service makes it within minutes. With PostgreSQL, nothing but this command makes
 it, and the extension pg_trgm must be there: CREATE EXTENSION pg_trgm.`,
-  async run({ loadConfig, withCore, result }) {
+  options: { rebuild: option.flag('--rebuild', 'make it in place of the one that is there, such as a damaged one') },
+  async run({ options: { rebuild }, loadConfig, withCore, result }) {
     const given = loadConfig()
     const config = given.database.kind === 'sqlite' ? given : { ...given, databaseTimeoutMs: INDEX_TIMEOUT_MS }
     const progress = createTerminalProgress()
     const made = await withCore(async ({ core }) => {
       const userIndex = await core.loadUserIndex()
-      return userIndex.make((done, total) => progress.show('users', done, total)).finally(() => progress.stop())
+      const onProgress = (done: number, total: number): void => progress.show('users', done, total)
+      return userIndex.make({ rebuild: rebuild === true, onProgress }).finally(() => progress.stop())
     }, config)
     await result({ made }, made ? 'Made the index.' : 'There is an index already.')
   },

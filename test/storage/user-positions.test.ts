@@ -123,7 +123,7 @@ describe('positions of users', () => {
     let cursor: string | undefined
     do {
       // No time is left after its first step.
-      const page = await listUserIds(db, { ...query, cursor }, { longestMs: 0 })
+      const page = await listUserIds(db, { ...query, cursor }, { longestMs: 0, leastSteps: 1 })
       pages.push(page.ids)
       cursor = page.nextCursor
     } while (cursor !== undefined)

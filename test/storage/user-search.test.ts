@@ -24,7 +24,7 @@ const searched = async (t: TestContext): Promise<Database> => {
   const { db, open } = await freshDatabase(t)
   if (db.dialect === 'sqlite') return db
   await db.run('CREATE EXTENSION pg_trgm')
-  await createUserIndex({ db }).make(() => {})
+  await createUserIndex({ db }).make({ rebuild: false })
   return open({ session: { enable_seqscan: 'off' } })
 }
 
@@ -188,7 +188,7 @@ describe('a search by a part of a text', () => {
       await insertUser(db, newUser({ name: round === 4 ? 'Grace' : null, createdAtMs: T0 + round }))
     await insertUser(db, hidden)
     await assignPositions(db, 100)
-    const pace = { firstStep: 5, longestMs: 0 }
+    const pace = { firstStep: 5, longestMs: 0, leastSteps: 1 }
     await assert.rejects(listUserIds(db, { search: 'zoë', limit: 10 }, pace), {
       code: 'unprocessable',
       field: 'search',
@@ -227,6 +227,12 @@ describe('a search by a part of a text', () => {
     await addMany(db, 10, 6000)
     await index.keepUp()
     assert.equal(await findIndexedUpTo(db), 5210)
+    assert.equal(await index.make({ rebuild: true }), true)
+    assert.equal(await findIndexedUpTo(db), 5210)
+    await deleteUser(db, '5111')
+    assert.equal((await readAll(db, { search: 'u51', limit: 1000 })).length, 110)
+    const config = await db.all<{ k: string; v: number }>('SELECT k, v FROM user_search_config')
+    assert.equal(config.find(({ k }) => k === 'secure-delete')?.v, 1)
   })
 })
 
@@ -234,15 +240,12 @@ describe('the index of PostgreSQL', () => {
   testOnPostgres('needs the extension, is made once, and made again after an interruption', async (t) => {
     const { db } = await freshDatabase(t)
     const { make } = createUserIndex({ db })
-    await assert.rejects(
-      make(() => {}),
-      { code: 'conflict', message: /CREATE EXTENSION pg_trgm/ },
-    )
+    await assert.rejects(make({ rebuild: false }), { code: 'conflict', message: /CREATE EXTENSION pg_trgm/ })
     await db.run('CREATE EXTENSION pg_trgm')
-    assert.deepEqual([await make(() => {}), await make(() => {})], [true, false])
+    assert.deepEqual([await make({ rebuild: false }), await make({ rebuild: false })], [true, false])
     await db.run(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass('users_by_text')`)
     assert.equal(await findTextIndex(db), false)
-    assert.equal(await make(() => {}), true)
+    assert.equal(await make({ rebuild: false }), true)
     assert.equal(await findTextIndex(db), true)
   })
 

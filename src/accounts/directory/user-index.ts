@@ -13,6 +13,7 @@ import {
   hasTrigrams,
   indexUsers,
   mergeIndex,
+  resetIndex,
 } from '../user-search-store.ts'
 
 /** Positions above `after`, up to `upTo`. */
@@ -89,12 +90,17 @@ const AT_ONCE = { assigned: 100, indexed: 100, merged: 16 }
 /** Work is followed by a pause of this many times its length. */
 const PAUSE = 2
 
+type OnProgress = (indexed: number, total: number) => void
+
 /** The index of a search among many users, which svc makes and fills beside its other work. */
 export interface UserIndex {
   /** Adds the users who have come, where there is an index on SQLite. */
-  keepUp(isStopping?: () => boolean, onProgress?: (indexed: number, total: number) => void): Promise<void>
-  /** Makes an index, and resolves to whether there was none; `conflict` on PostgreSQL without its extension. */
-  make(onProgress: (indexed: number, total: number) => void): Promise<boolean>
+  keepUp(isStopping?: () => boolean, onProgress?: OnProgress): Promise<void>
+  /**
+   * Makes an index, and resolves to whether there was none to keep. `conflict` on PostgreSQL without its extension.
+   * `rebuild` makes one in place of one that is there.
+   */
+  make(options: { rebuild: boolean; onProgress?: OnProgress }): Promise<boolean>
 }
 
 export const createUserIndex = ({ db }: { db: Database }): UserIndex => {
@@ -115,11 +121,12 @@ export const createUserIndex = ({ db }: { db: Database }): UserIndex => {
 
   return {
     keepUp,
-    async make(onProgress) {
-      if (db.dialect === 'postgres') return makeInPostgres(db)
+    async make({ rebuild, onProgress }) {
+      if (db.dialect === 'postgres') return makeInPostgres(db, rebuild)
       const isNew = (await beginIndex(db)) > 0
+      if (rebuild) await resetIndex(db)
       await keepUp(undefined, onProgress)
-      return isNew
+      return isNew || rebuild
     },
   }
 }
@@ -133,15 +140,15 @@ const paced = async (isStopping: () => boolean, step: () => Promise<boolean>): P
   }
 }
 
-const makeInPostgres = async (db: Database): Promise<boolean> => {
+const makeInPostgres = async (db: Database, rebuild: boolean): Promise<boolean> => {
   if (!(await hasTrigrams(db))) {
     const how = 'let a superuser, or the owner of the database, run CREATE EXTENSION pg_trgm in it'
     throw new AppError('conflict', `The database lacks the extension pg_trgm: ${how}.`)
   }
   const isValid = await findTextIndex(db)
-  if (isValid) return false
+  if (isValid && !rebuild) return false
   // An index that an interrupted command has left is maintained, and used by nothing.
-  if (isValid === false) await dropTextIndex(db)
+  if (isValid !== undefined) await dropTextIndex(db)
   await createTextIndex(db)
   return true
 }

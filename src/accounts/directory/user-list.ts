@@ -36,8 +36,9 @@ const STEP_MS = { sqlite: 4, postgres: 25 }
 /** The first statement of a list looks at so many users; later ones at as many as fit into the time. */
 const FIRST_STEP = { sqlite: 1000, postgres: 10_000 }
 
-/** A page ends as it is after so long, however few users a query leaves. */
+/** A page ends as it is after so long, however few users a query leaves; but a busy machine gets so many steps. */
 const LONGEST_MS = 1000
+const LEAST_STEPS = 5
 
 /** One transaction gives so many users a position. */
 const ASSIGNED_AT_ONCE = 1000
@@ -48,6 +49,7 @@ const FEW = 10_000
 /** Tests read in other steps. */
 interface Pace {
   longestMs?: number
+  leastSteps?: number
   firstStep?: number
 }
 
@@ -55,7 +57,7 @@ interface Pace {
 export const listUserIds = async (
   db: Database,
   request: PageRequest,
-  { longestMs = LONGEST_MS, firstStep = FIRST_STEP[db.dialect] }: Pace = {},
+  { longestMs = LONGEST_MS, leastSteps = LEAST_STEPS, firstStep = FIRST_STEP[db.dialect] }: Pace = {},
 ): Promise<IdPage> => {
   const { limit, cursor, newestFirst = false, ...query } = request
   const isNamed = [query.ids, query.emailLower, query.username].some((value) => value !== undefined)
@@ -66,7 +68,7 @@ export const listUserIds = async (
   const from = cursor === undefined ? undefined : requirePosition(cursor, request)
   const isSelective = isNamed || (await areFew(db, query))
   const endsAtMs = performance.now() + longestMs
-  const walk = { db, query, limit, newestFirst, from, isSelective, endsAtMs, firstStep }
+  const walk = { db, query, limit, newestFirst, from, isSelective, endsAtMs, leastSteps, firstStep }
   const { places, next } = await readPage(walk)
   if (places.length === 0 && next !== undefined && from === undefined && query.search !== undefined) throw tooBroad()
   return { ids: places.map(({ id }) => id), nextCursor: next === undefined ? undefined : toCursor(next, request) }
@@ -99,6 +101,7 @@ interface Walk {
   from: number | undefined
   isSelective: boolean
   endsAtMs: number
+  leastSteps: number
   firstStep: number
 }
 
@@ -116,7 +119,7 @@ const readPage = async (walk: Walk): Promise<Page> => {
   let size = walk.firstStep
   let last = newestFirst ? await assignUntil(walk) : await findLastPosition(db)
   let from = walk.from ?? (newestFirst ? last + 1 : 0)
-  for (;;) {
+  for (let steps = 1; ; steps += 1) {
     const whole = nextRange(newestFirst, from, last, last)
     const range = walk.isSelective ? whole : nextRange(newestFirst, from, last, size)
     const begunMs = performance.now()
@@ -131,7 +134,7 @@ const readPage = async (walk: Walk): Promise<Page> => {
       if (last <= from) return { places, next: undefined }
     }
     const nowMs = performance.now()
-    if (nowMs > endsAtMs) return { places, next: from }
+    if (nowMs > endsAtMs && steps >= walk.leastSteps) return { places, next: from }
     size = nextSize(size, nowMs - begunMs, STEP_MS[db.dialect])
     await setImmediate()
   }

@@ -106,6 +106,15 @@ export const createCheckpoints = (deps: CheckpointsDeps) => {
     })
   }
 
+  /** A command ends sooner, and another process may have the log. */
+  const clearAtEnd = (): void => {
+    try {
+      connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch (error) {
+      report(error)
+    }
+  }
+
   const clearSoon = (): void => {
     clearTimer ??= setTimeout(() => {
       clearTimer = undefined
@@ -135,10 +144,9 @@ export const createCheckpoints = (deps: CheckpointsDeps) => {
     },
     /** Resolves when no checkpoint runs and the thread has closed the file. */
     async stop(): Promise<void> {
-      clearTimeout(clearTimer)
       await running
-      // A command may end sooner, and another process have the log.
-      if (mustClear) connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      clearTimeout(clearTimer)
+      if (mustClear) clearAtEnd()
       if (hasRun) await sideThread.run(TASK, { file, mode: 'CLOSE' })
     },
   }
