@@ -21,9 +21,9 @@ it, and the extension pg_trgm must be there: CREATE EXTENSION pg_trgm.`,
     const given = loadConfig()
     const config = given.database.kind === 'sqlite' ? given : { ...given, databaseTimeoutMs: INDEX_TIMEOUT_MS }
     const progress = createTerminalProgress()
+    const onProgress = (done: number, total: number): void => progress.show('users', done, total)
     const made = await withCore(async ({ core }) => {
       const userIndex = await core.loadUserIndex()
-      const onProgress = (done: number, total: number): void => progress.show('users', done, total)
       return userIndex.make({ rebuild: rebuild === true, onProgress }).finally(() => progress.stop())
     }, config)
     await result({ made }, made ? 'Made the index.' : 'There is an index already.')
