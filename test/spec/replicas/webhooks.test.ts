@@ -122,6 +122,7 @@ describe('cleanups of two replicas', () => {
         'lease records of deleted users',
         'lease replaced sessions',
         'lease reserved emails',
+        'lease revocations',
         'lease sessions',
         'lease signing keys',
         'lease used tokens',
