@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace'
 import { flushLog, type Log } from '../lib/log.ts'
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
 /** Ctrl+C reaches every process of a terminal, and npm or a watcher passes it on: it arrives twice within this time. */
 const ECHO_MS = 500

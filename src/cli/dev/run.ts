@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { constants } from 'node:os'
 import type { Config } from '../../config/config.ts'
 import type { Environment } from '../../config/setting.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createLog, createPrettyStream, type Log } from '../../lib/log.ts'
-import { stopOnSignal } from '../../serve/stop-on-signal.ts'
+import { SIGNALS, stopOnSignal } from '../../serve/stop-on-signal.ts'
 import { type Dev, type DevOptions, startDev } from '../../dev/dev.ts'
 import { createPaint } from '../terminal/text.ts'
 import { jsonLineOf, lineOf, readyJson, screenOf } from './screen.ts'
@@ -32,6 +33,7 @@ export const runDev = async ({ options, environment, readConfig, endWithParent }
   if (options.json || environment['npm_command'] === 'exec') endWithParent()
   const createLogOf = (config: Config): Log =>
     environment['SVC_LOG_LEVEL'] ? createLog(config.logLevel, destination()) : createLog('warn', withoutDeliveries())
+  const removeExit = exitOnSignal()
   const dev = await startDev({ options, environment, readConfig, createLog: createLogOf })
   let child: ChildProcess | undefined
   const stop = async (): Promise<void> => {
@@ -39,6 +41,7 @@ export const runDev = async ({ options, environment, readConfig, endWithParent }
     await dev.stop()
   }
   const removeHandlers = stopOnSignal({ stop, withinMs: STOP_WITHIN_MS, log: dev.log })
+  removeExit()
   tell(dev, options)
   if (options.opensBrowser) openBrowser(dev.url)
   if (options.command.length === 0) return
@@ -47,6 +50,16 @@ export const runDev = async ({ options, environment, readConfig, endWithParent }
   removeHandlers()
   await dev.stop()
   process.exitCode = code
+}
+
+const exitBy = (signal: NodeJS.Signals): never => process.exit(128 + constants.signals[signal])
+
+/** A signal during the start ends the process, and its exit removes what it has made. Returns how to take that back. */
+const exitOnSignal = (): (() => void) => {
+  for (const signal of SIGNALS) process.once(signal, exitBy)
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, exitBy)
+  }
 }
 
 const write = (text: string): boolean => process.stdout.write(text)

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { newPerson, signedUp } from '../../support/client/accounts.ts'
 import { startDevHere } from '../../support/dev/dev.ts'
@@ -93,6 +94,14 @@ test('two at once: the second one says which port is taken, and leaves nothing b
   const words = `svc: Port ${port} on 127.0.0.1 is taken by another program: --port 0 takes a free one.\n`
   assert.equal(second.errors(), words)
   assert.deepEqual(readdirSync(second.folder), [])
+})
+
+test('Ctrl+C during the start leaves nothing behind', async (t) => {
+  const running = start(t, ['--port', '0'])
+  while (readdirSync(running.folder).length === 0) await setTimeout(2)
+  running.child.kill('SIGINT')
+  await running.ended
+  assert.deepEqual(readdirSync(running.folder), [])
 })
 
 test('with --json, a program reads its address and keys, and what happens, and it ends with the program', async (t) => {
