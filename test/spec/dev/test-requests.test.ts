@@ -15,8 +15,12 @@ const userOf = async (cookie: string) => createUserAgent(dev).get('/auth/api/v1/
 /** What the server API says with the key of the start. */
 const ask = (path: string) => dev.get(`/auth/api/v2/${path}`, { authorization: `Bearer ${dev.apiKey}`, cookie: '' })
 
+/** Those who were created in one millisecond are listed in any order. */
 const usersNow = async (): Promise<string[]> =>
-  (await ask('users')).json<{ users: { email: string }[] }>().users.map(({ email }) => email)
+  (await ask('users'))
+    .json<{ users: { email: string }[] }>()
+    .users.map(({ email }) => email)
+    .toSorted()
 
 describe('POST /auth/dev/sign-in', () => {
   test('signs a user in by one request, by the cookies of a login', async () => {
