@@ -129,7 +129,7 @@ describe('startSvc', () => {
     )
     const { users } = await other.admin.users.list()
     assert.deepEqual(
-      users.map(({ email }) => email),
+      users.map(({ email }) => email).toSorted(),
       ['ada@example.com', 'grace@example.com'],
     )
   })
