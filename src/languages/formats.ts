@@ -28,9 +28,19 @@ const moments = lazy(
 
 const days = lazy(() => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' }))
 const shortMoments = lazy(
-  () => new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
+  () =>
+    new Intl.DateTimeFormat(LOCALE, {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: 'UTC',
+      timeZoneName: 'short',
+    }),
 )
 const past = lazy(() => new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' }))
+const future = lazy(() => new Intl.RelativeTimeFormat(LOCALE))
 
 export const numberText = (count: number): string => numbers().format(count)
 
@@ -52,18 +62,23 @@ export const momentText = (atMs: number): string => moments().format(atMs)
 /** Writes a day as "2 Nov 2026", in UTC. */
 export const dayText = (atMs: number): string => days().format(atMs)
 
-/** Writes a time as "2 Nov 2026, 08:13", in UTC. */
+/** Writes a time with its zone, as "2 Nov 2026, 08:13 UTC". */
 export const shortMomentText = (atMs: number): string => shortMoments().format(atMs)
 
 /** Writes "3 minutes ago" and "yesterday". */
 export const agoText = (count: number, unit: Intl.RelativeTimeFormatUnit): string => past().format(-count, unit)
 
-/** Writes "2 minutes" for 90 seconds: a wait is never said to be shorter than it is. */
-export const waitText = (seconds: number): string => {
-  if (seconds < 60) return unitText(Math.max(1, Math.ceil(seconds)), 'second')
-  if (seconds < 3600) return unitText(Math.ceil(seconds / 60), 'minute')
-  return unitText(Math.ceil(seconds / 3600), 'hour')
+/** Counts a wait in the unit that fits. A wait is never said to be shorter than it is: 90 seconds are 2 minutes. */
+const waitOf = (seconds: number): readonly [count: number, unit: 'second' | 'minute' | 'hour'] => {
+  if (seconds < 60) return [Math.max(1, Math.ceil(seconds)), 'second']
+  return seconds < 3600 ? [Math.ceil(seconds / 60), 'minute'] : [Math.ceil(seconds / 3600), 'hour']
 }
+
+/** Writes "2 minutes" for 90 seconds. */
+export const waitText = (seconds: number): string => unitText(...waitOf(seconds))
+
+/** Writes "in 2 minutes" for 90 seconds. */
+export const afterWaitText = (seconds: number): string => future().format(...waitOf(seconds))
 
 /** Writes "30 days". */
 export const unitText = (count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string =>

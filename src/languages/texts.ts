@@ -3,7 +3,7 @@ import { numberText } from './formats.ts'
 import en from './en.json' with { type: 'json' }
 
 /** A text of pages or messages has one of these keys, which name its place. */
-export type TextKey = keyof typeof en
+export type TextKey = Exclude<keyof typeof en, 'reviewed'>
 
 /** A plural has a text for each form of `Intl.PluralRules`: `mail.life.hours_one`, `mail.life.hours_other`. */
 type PluralKey = TextKey extends infer Key ? (Key extends `${infer Start}_other` ? Start : never) : never
@@ -24,7 +24,7 @@ export interface Texts {
 
 const PLACE = /\{(\w+)\}/
 
-export const createTexts = (catalogue: Readonly<Record<string, string>>, language: string): Texts => {
+export const createTexts = (catalogue: Readonly<Record<string, string | null>>, language: string): Texts => {
   let plurals: Intl.PluralRules | undefined
 
   const read = new Map<string, readonly string[]>()

@@ -3,6 +3,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { createTheme, type Palette } from '../../lib/theme.ts'
 import type { Block, MessageContent } from './content.ts'
 import { LANGUAGE } from '../../languages/formats.ts'
+import { t } from '../../languages/texts.ts'
 
 interface MessageColours {
   page: string
@@ -163,7 +164,7 @@ ${darkCss}
 </head>
 <body class="page" style="${light.page};margin:0;padding:0">
 ${previewHtml(content)}
-<div role="article" aria-roledescription="email" aria-label="${title}" lang="${LANGUAGE}" dir="ltr">
+<div role="article" aria-roledescription="${t('mail.role')}" aria-label="${title}" lang="${LANGUAGE}" dir="ltr">
 ${table(
   'width:100%',
   html`<tr><td class="page" align="center" style="${light.page};padding:24px 12px">

@@ -26,7 +26,7 @@ export interface ForgotPasswordView extends FormView {
 }
 
 /** If users have no passwords, a link leads back into the account. */
-const askTitle = ({ passwords }: Layout): string => t(passwords ? 'reset.ask_title' : 'login.forgot_without_passwords')
+const askTitle = ({ passwords }: Layout): string => t(passwords ? 'reset.ask_title' : 'login.forgot_passwordless')
 
 /** Creates the page on which a user asks for a link to a new password. */
 export const createForgotPasswordPage =
@@ -51,17 +51,17 @@ ${field({
   problem: errors.email,
   focused: !problem || Boolean(errors.email),
 })}
-<button class="first">${t('sent.send_link')}</button>
+<button class="first">${t('check_mail.send_link')}</button>
 </form>`,
     })
 
 /** This page follows. It is the same whether or not there is an account. */
 export const createLinkSentPage = (layout: Layout): (() => string) => {
   const page = layout.panel({
-    title: t('sent.title'),
+    title: t('check_mail.title'),
     sign: 'mail',
     below: html`<a href="/auth/login">${t('common.back_to_login')}</a>`,
-    body: html`<p>${t(layout.passwords ? 'reset.sent' : 'reset.sent_without_passwords')}</p>
+    body: html`<p>${t(layout.passwords ? 'reset.sent' : 'reset.sent_passwordless')}</p>
 <p class="about">${t.html('reset.nothing', { support: layout.support.sentence() })}</p>
 <a class="second" href="/auth/password/forgot">${t('reset.try_again')}</a>`,
   })
@@ -113,7 +113,7 @@ ${formEnd(layout, view, html`<button class="first">${t('common.save_and_log_in')
 export const createResetPasswordPage = (layout: Layout) => {
   const [title, about] = layout.passwords
     ? (['reset.title', 'reset.about'] as const)
-    : (['reset.title_without_passwords', 'reset.about_without_passwords'] as const)
+    : (['reset.title_passwordless', 'reset.about_passwordless'] as const)
   return (view: ResetPasswordView): string => {
     const { email, otherEmail, providers, problem } = view
     const hasPasswords = providers === undefined

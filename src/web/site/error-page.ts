@@ -1,5 +1,5 @@
 import type { ErrorView, NotSentView } from '../../http/frame.ts'
-import { waitText } from '../../languages/formats.ts'
+import { afterWaitText } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { IconName } from './icon.ts'
@@ -43,7 +43,7 @@ const happened = ({ reason }: ErrorView): string | undefined => {
 const adviceOf = ({ status, retryAfterSeconds }: ErrorView): string =>
   retryAfterSeconds === undefined || status === 503
     ? t(`error.${knownStatus(status)}.advice`)
-    : t('form.try_again_in', { duration: waitText(retryAfterSeconds) })
+    : t('form.try_again', { when: afterWaitText(retryAfterSeconds) })
 
 /** Another tab may have logged in since a form was loaded: the login page redirects a user who is logged in. */
 const loginButtonOf = ({ status, returnTo }: ErrorView): string | undefined => {
