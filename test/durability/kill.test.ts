@@ -43,8 +43,7 @@ describe('kill -9', { concurrency: 2 }, () => {
       await service.kill()
       const outcomes = await Promise.allSettled(attempts)
       for (const outcome of outcomes)
-        if (outcome.status === 'rejected')
-          assert.ok(!(outcome.reason instanceof assert.AssertionError), outcome.reason)
+        if (outcome.status === 'rejected') assert.ok(!(outcome.reason instanceof assert.AssertionError), outcome.reason)
       await service.restart()
     }
     assert.ok(acknowledged.length >= 20, String(acknowledged.length))

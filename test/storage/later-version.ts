@@ -28,7 +28,7 @@ import { syncBuiltinESMExports } from 'node:module'
 
 const files = ${JSON.stringify(files)}
 const { readdirSync, readFileSync } = fs
-const FOLDER = /\/storage\/migrations\/([^/]*)$/
+const FOLDER = /[/]storage[/]migrations[/]([^/]*)$/
 fs.readdirSync = (folder, ...options) =>
   [...readdirSync(folder, ...options), ...(FOLDER.test(String(folder)) ? Object.keys(files) : [])]
 fs.readFileSync = (file, ...options) => files[FOLDER.exec(String(file))?.[1]] ?? readFileSync(file, ...options)
@@ -42,7 +42,7 @@ export const laterVersion = (migrations: Record<string, Migration>): Version => 
   const files = Object.entries(migrations).flatMap(([name, migration]) => filesOf(name, migration))
   writeFileSync(launcher, launcherWith(Object.fromEntries(files)))
   return {
-    startService: ({ env, ...options } = {}) =>
+    startService: ({ env, ...options }) =>
       startServiceProcess({ ...options, env: { ...env, NODE_OPTIONS: HASHES_AT_NO_COST }, launcher }),
     runSvc: (options) => runSvc({ ...options, launcher }),
     spawnSvc: (options) => spawnSvc({ ...options, launcher }),

@@ -28,10 +28,13 @@ export const queryOnce = async <Row extends pg.QueryResultRow>(
   }
 }
 
-const kept = new Map<string, { client: Promise<pg.Client>; running: number }>()
+/** What pg has, and its types do not name: whether the connection keeps this process alive. */
+type Held = pg.Client & { ref(): void; unref(): void }
+
+const kept = new Map<string, { client: Promise<Held>; running: number }>()
 
 const keepConnection = (url: string) => {
-  const connection = { client: connect(url), running: 0 }
+  const connection = { client: connect(url) as Promise<Held>, running: 0 }
   kept.set(url, connection)
   const forget = () => void kept.delete(url)
   connection.client.then((client) => client.once('end', forget), forget)
