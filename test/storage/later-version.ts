@@ -42,8 +42,8 @@ export const laterVersion = (migrations: Record<string, Migration>): Version => 
   const files = Object.entries(migrations).flatMap(([name, migration]) => filesOf(name, migration))
   writeFileSync(launcher, launcherWith(Object.fromEntries(files)))
   return {
-    startService: ({ env, ...options }) =>
-      startServiceProcess({ ...options, env: { ...env, NODE_OPTIONS: HASHES_AT_NO_COST }, launcher }),
+    startService: (options) =>
+      startServiceProcess({ ...options, env: { ...options?.env, NODE_OPTIONS: HASHES_AT_NO_COST }, launcher }),
     runSvc: (options) => runSvc({ ...options, launcher }),
     spawnSvc: (options) => spawnSvc({ ...options, launcher }),
   }
