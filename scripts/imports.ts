@@ -106,6 +106,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/database.ts',
   ],
   http: [
+    'languages',
     'accounts',
     'api-keys',
     'audit',
@@ -137,6 +138,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks',
   ],
   config: [
+    'languages',
     'clients/redirect-uri.ts',
     'clients/scope.ts',
     'accounts/passwords/blocklist/blocklist-file.ts',
@@ -148,6 +150,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   bootstrap: ['config', 'lib', 'storage'],
   core: [
+    'languages',
     'accounts',
     'api-keys',
     'audit',

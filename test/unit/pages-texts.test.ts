@@ -23,7 +23,10 @@ const readSources = (pattern: string): Map<string, string> =>
 const wordsOf = (markup: string): string[] => {
   const shown = markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/&#?\w+;/g, ' ')
   // A template may be an attribute of another one.
-  const between = shown.replaceAll(/ [a-z-]+="[^"]*"|^ (?:autofocus|checked|data-needed|open|required)$|^href=/g, ' ')
+  const between = shown.replaceAll(
+    / [a-z-]+="[^"]*"|^ (?:autofocus|checked|data-needed|open|required|selected)$|^href=/g,
+    ' ',
+  )
   const attributes = markup.match(/\b(?:alt|title|placeholder|label|aria-(?:label|description))="[^"]*"/g) ?? []
   const values = attributes.map((attribute) => attribute.slice(attribute.indexOf('"')))
   return [between, ...values].filter((words) => /\p{L}/u.test(words)).map((words) => words.trim())
@@ -53,7 +56,7 @@ const keyTemplate = (text: string): KeyTemplate => ({
 })
 
 /** The pages show these next. */
-const COMING = /^(?:reviewed|page\.(?:language|language_button|terms|privacy)|signup\.agree.*)$/
+const COMING = /^(?:reviewed|page\.(?:terms|privacy)|signup\.agree.*)$/
 
 /** Finds the keys that the sources neither name nor make of a template, with values that are words of the sources. */
 const unusedOf = (keys: readonly string[], sources: readonly string[]): string[] => {

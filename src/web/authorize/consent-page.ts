@@ -6,7 +6,7 @@ import { unitText, waitText } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { bold } from '../site/bold.ts'
-import { csrfInput } from '../site/form.ts'
+import { csrfInput, returnToInput } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
 import { hostOf } from '../site/client-words.ts'
@@ -79,9 +79,9 @@ ${resource !== undefined && html`<p>${t.html('authorize.resource', { host: html`
  * The script of the pages lets the first button wait, so that nobody presses it by mistake. While it
  * waits, it can be reached, and says so.
  */
-const buttons = ({ kind, email, csrfToken, request }: ConsentView): HtmlFragment =>
+const buttons = ({ kind, email, csrfToken, request, returnTo }: ConsentView): HtmlFragment =>
   html`<form method="post" action="/auth/oauth2/consent">
-${csrfInput(csrfToken)}<input type="hidden" name="request" value="${request}">
+${csrfInput(csrfToken)}<input type="hidden" name="request" value="${request}">${returnToInput(returnTo)}
 <button class="first" name="allow" value="1" data-waits="2000" data-tells="wait">${kind === 'consent' ? t('authorize.allow') : t('authorize.continue_as', { email })}</button>
 <button class="second" name="allow" value="0">${t('authorize.cancel')}</button>
 <p class="unseen" id="wait" role="status" data-wait="${t('authorize.wait')}" data-ready="${t('authorize.ready')}"></p>

@@ -1,3 +1,4 @@
+import { perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
@@ -56,28 +57,29 @@ ${field({
     })
 
 /** This page follows. It is the same whether or not there is an account. */
-export const createLinkSentPage = (layout: Layout): (() => string) => {
-  const page = layout.panel({
-    title: t('check_mail.title'),
-    sign: 'mail',
-    below: html`<a href="/auth/login">${t('common.back_to_login')}</a>`,
-    body: html`<p>${t(layout.passwords ? 'reset.sent' : 'reset.sent_passwordless')}</p>
+export const createLinkSentPage = (layout: Layout): (() => string) =>
+  perLanguage(() => {
+    const page = layout.panel({
+      title: t('check_mail.title'),
+      sign: 'mail',
+      below: html`<a href="/auth/login">${t('common.back_to_login')}</a>`,
+      body: html`<p>${t(layout.passwords ? 'reset.sent' : 'reset.sent_passwordless')}</p>
 <p class="about">${t.html('reset.nothing', { support: layout.support.sentence() })}</p>
 <a class="second" href="/auth/password/forgot">${t('reset.try_again')}</a>`,
+    })
+    return () => page
   })
-  return () => page
-}
 
 /** This replaces the page while no mail is sent: it says whom to ask. */
 export const createForgotWithoutMailPage = (layout: Layout): (() => string) => {
   const key = layout.passwords ? 'reset.without_mail' : 'reset.without_mail_or_passwords'
-  const page = layout.panel({
-    title: askTitle(layout),
-    sign: 'info',
-    body: html`<p>${t.html(key, { support: layout.support.sentence() })}</p>
+  return () =>
+    layout.panel({
+      title: askTitle(layout),
+      sign: 'info',
+      body: html`<p>${t.html(key, { support: layout.support.sentence() })}</p>
 <a class="first" href="/auth/login">${t('common.back_to_login')}</a>`,
-  })
-  return () => page
+    })
 }
 
 export interface ResetPasswordView extends FormView {

@@ -5,11 +5,10 @@ import type { IconName } from './icon.ts'
 import type { Layout } from './layout.ts'
 
 /** Creates the page of a link that is not good. It says what became of the link, and where there is a new one. */
-export const createDeadLinkPage = (layout: Layout) => {
-  const next = nextOf(layout)
-
-  return ({ purpose, state }: DeadLinkView): string => {
-    const { advice, button } = next[purpose]
+export const createDeadLinkPage =
+  (layout: Layout) =>
+  ({ purpose, state }: DeadLinkView): string => {
+    const { advice, button } = nextOf(layout)[purpose]
     return layout.panel({
       title: t(`dead_link.${state}`),
       sign: SIGNS[state],
@@ -24,7 +23,6 @@ ${button && html`<a class="first" href="${button.href}">${button.text}</a>`}
 </div>`,
     })
   }
-}
 
 const SIGNS: Record<DeadLinkView['state'], IconName> = {
   used: 'check',

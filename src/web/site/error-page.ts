@@ -64,11 +64,10 @@ const firstLink = (href: string, text: string): HtmlFragment => html`<a class="f
  * request ID, with which an operator finds the log line.
  */
 export const createErrorPage = (layout: Layout) => {
-  const home = html`<a href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
-  const account = html`<a href="/auth/account">${t('account.title')}</a>`
-
   /** Makes the button, and the ways elsewhere. */
   const waysOf = (view: ErrorView, isFailed: boolean): { button: HtmlFragment; below: HtmlFragment } => {
+    const home = html`<a href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
+    const account = html`<a href="/auth/account">${t('account.title')}</a>`
     const login = loginButtonOf(view)
     if (login)
       return { button: firstLink(entryHref('/auth/login', view.returnTo), login), below: html`${home} · ${account}` }

@@ -98,7 +98,7 @@ export const fieldBeside = (it: Omit<Field, 'beside'>): FieldBeside => {
 export const field = ({ beside, ...it }: Field): HtmlFragment => fieldBeside(it)(beside)
 
 /** Marks the button of the way by which this browser signed in last. */
-export const lastUsedMark = html`<span class="last">${t('login.last_used')}</span>`
+export const lastUsedMark = (): HtmlFragment => html`<span class="last">${t('login.last_used')}</span>`
 
 /** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
