@@ -88,6 +88,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/outbox/dispatcher.ts',
     'storage/outbox/outbox.ts',
   ],
+  administrators: ['accounts/fields.ts', 'audit/audit-event.ts', 'lib', 'mail', 'passkeys', 'storage/database.ts'],
   limits: ['lib', 'storage/database.ts'],
   links: [
     'accounts',
@@ -146,6 +147,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   bootstrap: ['config', 'lib', 'storage'],
   core: [
     'accounts',
+    'administrators',
     'api-keys',
     'audit',
     'bootstrap',
@@ -164,6 +166,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks',
   ],
   service: [
+    'admin/origin-admin.ts',
     'api-keys/idempotency.ts',
     'bootstrap',
     'config',
@@ -183,6 +186,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [
     'accounts/accounts.ts',
     'admin/admin.ts',
+    'administrators/administrators.ts',
     'api-keys/api-keys.ts',
     'audit/audit-event.ts',
     'audit/audit-row.ts',
@@ -205,11 +209,13 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   admin: [
     ...SUBJECTS,
+    'administrators',
     'config',
     'core',
     'http',
     'languages',
     'lib',
+    'limits',
     'storage',
     'web/site/assets.ts',
     'web/site/client-words.ts',

@@ -12,8 +12,9 @@ import { createPasswords, type HashCost, type Passwords } from './accounts/passw
 import { createHasPassword, type HasPassword } from './accounts/authentication.ts'
 import { type ApplySecurityEvent, createSecurityEvents } from './accounts/security-events.ts'
 import { endPendingSignIns, endPendingSignInsAfter, findUserId } from './accounts/user-store.ts'
+import type { Administrators } from './administrators/administrators.ts'
 import type { ApiKeys } from './api-keys/api-keys.ts'
-import type { AuditType, RecordEvent } from './audit/audit-event.ts'
+import type { AuditType, RecordEvent, TallyEvent } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import type { Clients, OnTokens } from './clients/clients.ts'
@@ -113,6 +114,7 @@ interface LoadedOnDemand {
   apiKeys: ApiKeys
   loadDirectory: () => Promise<UserDirectory>
   loadClients: () => Promise<Clients>
+  loadAdministrators: () => Promise<Administrators>
   passkeys: Passkeys
   secretRotation: SecretRotation
   userImport(): Promise<UserImport>
@@ -192,6 +194,8 @@ export const createCore = (given: CoreDeps): Core => {
     config,
     sign,
     limits,
+    mail,
+    tallyEvent: audit.tally,
     clientGrants,
     onTokens: given.onTokens,
   })
@@ -246,6 +250,8 @@ interface OnDemandDeps extends Pick<Core, 'db' | 'clock' | 'baseUrl' | 'users' |
   log: Log
   sign: Sign
   limits: Limits
+  mail: Mail
+  tallyEvent: TallyEvent
   clientGrants: GrantEndings
   onTokens: OnTokens | undefined
   rootSecret: RootSecret
@@ -294,6 +300,12 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
     ),
     loadClients: once(async () =>
       (await import('./clients/clients.ts')).createClients({ ...deps, ...settings.clients, ...sessions.rules }),
+    ),
+    loadAdministrators: once(async () =>
+      (await import('./administrators/administrators.ts')).createAdministrators({
+        ...deps,
+        ...settings.administrators,
+      }),
     ),
     // Commands alone load these.
     userImport: () => loadUserImport(deps),

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
+import type { Inspection } from './config/shown-settings.ts'
 import { escapeControls } from './lib/control-characters.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, createPrettyStream, type Log } from './lib/log.ts'
@@ -27,7 +28,7 @@ const runCommand = async (args: string[]): Promise<void> => {
   dropDriverSettings()
   const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
   const loadConfig = (): Config => readConfig(process.env, readText, { fromEnvFile, modeOf })
-  const serve = () => runServe(loadConfig())
+  const serve = () => runServe(loadConfig(), fromEnvFile)
   // This way does without the parser of arguments, which takes its time to load.
   if (args[0] === 'serve' && args.length === 1) return serve()
   const { runProgram } = await import('./cli/program.ts')
@@ -76,10 +77,23 @@ const endWithParent = (parent: number): void => {
   else setTimeout(endWithParent, LOOK_AFTER_PARENT_MS, parent).unref()
 }
 
-const runServe = async (config: Config): Promise<void> => {
+/** Administrators see this; nothing of it is loaded before. */
+const inspectionOf = (config: Config, fromEnvFile: ReadonlySet<string>): Inspection => ({
+  async listSettings() {
+    const { showSettings } = await import('./config/shown-settings.ts')
+    return showSettings(config, { environment: process.env, fromEnvFile })
+  },
+  async examine(origin) {
+    const { examine } = await import('./cli/doctor/installation.ts')
+    return examine(config, { origin, ca: undefined })
+  },
+})
+
+const runServe = async (config: Config, fromEnvFile: ReadonlySet<string>): Promise<void> => {
   if (process.env['npm_command'] === 'exec') endWithParent(process.ppid)
   const { serve } = await import('./serve/serve.ts')
-  return serve(config, { log: openLog(config), greet: process.stderr.isTTY ? write : undefined })
+  const inspection = inspectionOf(config, fromEnvFile)
+  return serve(config, { log: openLog(config), inspection, greet: process.stderr.isTTY ? write : undefined })
 }
 
 const report = (error: unknown): void => {

@@ -394,6 +394,8 @@ export interface components {
             webhook_id?: string;
             /** @description The message by mail */
             message_id?: string;
+            /** @description The name of an administrator */
+            administrator?: string;
             /** @description The client of the OAuth server */
             client_id?: string;
             /** @description Its name */

@@ -52,6 +52,8 @@ const NOTICES: Record<string, Notice> = {
   program_connected: { kind: 'application_connected', application: 'Notes CLI', notMe },
 }
 
+const administration = { kind: 'administration', administrator: 'grace', site: 'admin.example.com' } as const
+
 const undo = { ...link('email/undo', 72), kind: 'undo', newEmail: 'eve@evil.example.com' } as const
 
 const LINKS: Record<string, Message> = {
@@ -65,6 +67,15 @@ const LINKS: Record<string, Message> = {
   email_taken: { ...about, kind: 'email_taken' },
   email_reserved: { ...about, kind: 'email_reserved' },
   email_left: { ...about, kind: 'email_left' },
+  administration_signed_in: { ...about, ...administration, event: 'signed_in', address: '203.0.113.9' },
+  administration_passkey_added: { ...about, ...administration, event: 'passkey_added' },
+  administration_passkey_removed: { ...about, ...administration, event: 'passkey_removed' },
+  administration_access_changed: {
+    email: about.email,
+    occurredAtMs: AT_MS,
+    ...administration,
+    event: 'access_changed',
+  },
   test: { email: about.email, occurredAtMs: AT_MS, kind: 'test' },
   undo_requested: { ...byUser, ...undo, step: 'requested' },
   undo_changed: { ...byUser, ...undo, step: 'changed' },
