@@ -31,11 +31,8 @@ export const startReplicas = ({ clock, ...options }: Options & { clock?: TurnedC
   startBoth((place) => startService({ ...place, ...(clock && { clock }) }), options)
 
 /** The same as processes, which share no memory and run in parallel. */
-export const startReplicaProcesses = ({
-  fullHashes = false,
-  ...options
-}: Options & { fullHashes?: boolean } = {}): Promise<Replicas<ServiceProcess>> =>
-  startBoth((place) => startServiceProcess({ ...place, fullHashes }), options)
+export const startReplicaProcesses = (options: Options = {}): Promise<Replicas<ServiceProcess>> =>
+  startBoth(startServiceProcess, options)
 
 /** The same agent with the same cookies, connected to that replica. */
 export const at = (replica: Service, agent: UserAgent): UserAgent => createUserAgent(replica, agent.cookies)
