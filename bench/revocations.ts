@@ -9,7 +9,6 @@ import { connect, sendRequest } from './support/connection.ts'
 import { processTreeCpuMs } from './support/cpu-time.ts'
 import type { Client } from './support/load.ts'
 import { pace } from './support/pace.ts'
-import { findDatabaseServer } from './support/processor-time.ts'
 import { limitRow, ratioRow, type Row } from './support/report.ts'
 import { serviceEnvironment, startService, SVC } from './support/servers.ts'
 import { percentile } from './support/statistics.ts'
@@ -66,7 +65,7 @@ async function startOnPostgres(run: Run, imports: string[] = []): Promise<Place>
   const folder = await run.newFolder()
   const start = async () => run.use(await startService({ folder, cores: 'both', imports, env }))
   const replicas: [Child, Child] = [await start(), await start()]
-  const pids = [...replicas.map(({ pid }) => pid), await findDatabaseServer(postgres, url)]
+  const pids = [...replicas.map(({ pid }) => pid), postgres.pid()]
   return { name: 'PostgreSQL, two replicas', replicas, pids, key: makeKey(folder, env) }
 }
 
