@@ -1,14 +1,10 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { OriginDoor } from '../../../src/admin/entrance/origin-door.ts'
 import type { AdminRoute } from '../../../src/admin/http/context.ts'
-import type { MachineDoor } from '../../../src/admin/machine-door.ts'
 import { may } from '../../../src/admin/policy.ts'
-import { machineRoutes, originRoutes } from '../../../src/admin/routes.ts'
-import type { AdminServices } from '../../../src/admin/services.ts'
-import type { Entrance } from '../../../src/administrators/administrators.ts'
 import { TABLE_COLUMNS } from '../../../src/storage/tables.ts'
+import { ADMIN_ROWS as ROWS, nameOfRow as nameOf, pathOfRow, reads, writes } from '../../support/admin/admin-rows.ts'
 import {
   type AdminBrowser,
   csrfTokenOf,
@@ -49,12 +45,6 @@ const { service, operator } = await startMailedService({
 })
 const database = await openDatabase(service)
 const site = { url: service.url, headers: { host: 'example.com' } }
-
-const services = { hasClients: true } as AdminServices
-const ROWS = {
-  origin: originRoutes(services, { origin: ADMIN_URL } as OriginDoor, {} as Entrance),
-  machine: machineRoutes(services, {} as MachineDoor),
-}
 
 const person = newPerson()
 const { id: userId } = await operator.users.create({ ...person, emailVerified: true, roles: ['admin'] })
@@ -100,12 +90,7 @@ const QUERIES: Record<string, string> = {
   '/clients/enable': `?id=${client.id}`,
 }
 
-/** The address of a row: a new template needs an example here. */
-const pathOf = ({ path }: AdminRoute): string => {
-  const [template = ''] = /^.*\{\w+\}/.exec(path) ?? []
-  const id = template === '' ? '' : (ids[template] ?? assert.fail(`an example of ${template}`))
-  return path.replace(/\{\w+\}/, id) + (QUERIES[path] ?? '')
-}
+const pathOf = (row: AdminRoute): string => pathOfRow(row, { ids, queries: QUERIES })
 
 /** These are in every form at once: any row that took one of them would change something. */
 const FIELDS = {
@@ -125,9 +110,6 @@ const FIELDS = {
   actor: 'cli',
   user_id: userId,
 }
-
-const writes = ({ method }: AdminRoute): boolean => method !== 'GET'
-const reads = ({ method }: AdminRoute): boolean => method !== 'POST'
 
 type Visit = { base?: string; csrf?: string; headers: Record<string, string> }
 
@@ -176,8 +158,6 @@ const assertTellsNothing = ({ text }: Answer, what: string): void => {
   for (const word of [person.email, person.username, 'SVC_', look.name, receiver.url])
     assert.ok(!text.includes(word), `${what} tells ${word}`)
 }
-
-const nameOf = ({ method, path }: AdminRoute): string => `${method} ${path}`
 
 /** Sends every row, to read and to write, and expects the same refusal. */
 const refusesAll = (
