@@ -59,7 +59,7 @@ const readOnly = await openMachineAdmin(service, { role: 'look' })
 
 const oneOf = async (sql: string, ...values: string[]): Promise<string> => {
   const [row] = await database.rows(sql, ...values)
-  return String(row?.id ?? assert.fail(sql))
+  return typeof row?.id === 'string' ? row.id : assert.fail(sql)
 }
 
 /** Waits until the service has sent everything. */
@@ -181,13 +181,16 @@ const refusesAll = (
     }
   })
 
+const openToAll = (rows: readonly AdminRoute[]) => rows.filter(({ does }) => does === 'none').map(nameOf)
+
+const mayLook = ({ does }: AdminRoute): boolean => does !== 'none' && may('look', does)
+
 const guarded = (rows: readonly AdminRoute[]): AdminRoute[] => rows.filter(({ does }) => does !== 'none')
 
 describe('the tables of routes', () => {
   test('name what is there before anybody has come in, and what looks alone may send', () => {
-    const open = (rows: readonly AdminRoute[]) => rows.filter(({ does }) => does === 'none').map(nameOf)
-    assert.deepEqual(open(ROWS.machine), ['GET /enter', 'GET /assets/{file}'])
-    assert.deepEqual(open(ROWS.origin), [
+    assert.deepEqual(openToAll(ROWS.machine), ['GET /enter', 'GET /assets/{file}'])
+    assert.deepEqual(openToAll(ROWS.origin), [
       'GET /assets/{file}',
       'POST /passkeys/login/options',
       'POST /passkeys/login',
@@ -195,7 +198,7 @@ describe('the tables of routes', () => {
       'POST /join/register/options',
       'POST /join/register',
     ])
-    const sent = guarded(ROWS.origin).filter((row) => writes(row) && row.does !== 'none' && may('look', row.does))
+    const sent = guarded(ROWS.origin).filter((row) => writes(row) && mayLook(row))
     assert.deepEqual(sent.map(nameOf), [
       'POST /system/examine',
       'POST /sign-out',
@@ -252,9 +255,8 @@ describe('every route and form at the origin of the administration', () => {
   test('refuses an administrator who looks what needs the role "change", and shows the rest', async () => {
     const csrf = csrfTokenOf(await look.browser.open('/system'))
     const rows = guarded(ROWS.origin)
-    const allowed = (row: AdminRoute): boolean => row.does !== 'none' && may('look', row.does)
     await changesNothing(async () => {
-      for (const row of rows.filter((each) => !allowed(each))) {
+      for (const row of rows.filter((each) => !mayLook(each))) {
         const { agent } = look.browser
         const answers = [
           await readRow(look.browser, row, { headers: {} }),
@@ -265,7 +267,7 @@ describe('every route and form at the origin of the administration', () => {
         ]
         for (const { status } of answers) assert.equal(status, 403, nameOf(row))
       }
-      for (const row of rows.filter((each) => allowed(each) && reads(each)))
+      for (const row of rows.filter((each) => mayLook(each) && reads(each)))
         assert.ok([200, 409].includes((await readRow(look.browser, row, { headers: {} })).status), nameOf(row))
     })
   })
@@ -337,13 +339,13 @@ describe('every route and form at the origin of the administration', () => {
   })
 })
 
-describe('every route and form of svc admin', () => {
-  const at = (admin: typeof machine, headers: Record<string, string>, csrf = ''): Visit => ({
-    base: admin.base,
-    csrf,
-    headers,
-  })
+const at = (admin: typeof machine, headers: Record<string, string>, csrf = ''): Visit => ({
+  base: admin.base,
+  csrf,
+  headers,
+})
 
+describe('every route and form of svc admin', () => {
   test('refuses other programs and users of the machine: nobody, a cookie of the application, a key', async () => {
     const cookies = userAgent.cookies.header('/auth/') ?? ''
     const strangers = [
@@ -379,7 +381,7 @@ describe('every route and form of svc admin', () => {
     const csrf = csrfTokenOf(await readOnly.open('/system'))
     await changesNothing(async () => {
       for (const row of guarded(ROWS.machine)) {
-        const isAllowed = row.does !== 'none' && may('look', row.does)
+        const isAllowed = mayLook(row)
         if (!isAllowed) assert.equal((await writeRow(readOnly, row, at(readOnly, {}, csrf))).status, 403, nameOf(row))
         if (reads(row))
           assert.equal((await readRow(readOnly, row, at(readOnly, {}))).status, isAllowed ? 200 : 403, nameOf(row))
