@@ -81,8 +81,6 @@ type Load<Module> = () => Awaitable<Module>
 
 interface Row {
   path: `/${string}`
-  /** The row exists at this door alone. */
-  door?: 'machine' | 'origin'
   /** The row does not exist without the OAuth server. */
   needs?: 'clients'
 }

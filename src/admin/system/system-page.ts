@@ -1,4 +1,5 @@
 import type { ListedAdministrator } from '../../administrators/administrators.ts'
+import type { IndexState } from '../../accounts/directory/user-index.ts'
 import type { ApiKey } from '../../api-keys/api-keys.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
@@ -13,7 +14,7 @@ import { ago, mark, facts, plural, panelSection, things, used } from '../site/pa
 
 type Services = Pick<
   AdminServices,
-  'apiKeys' | 'baseUrl' | 'clock' | 'db' | 'inspection' | 'loadAdministrators' | 'site' | 'version'
+  'apiKeys' | 'baseUrl' | 'clock' | 'db' | 'inspection' | 'loadAdministrators' | 'loadUserIndex' | 'site' | 'version'
 >
 
 interface Findings {
@@ -48,7 +49,7 @@ export const createExamination = ({
 
 /** Shows the installation itself. */
 export const createSystemPage = (services: Services) => {
-  const { apiKeys, clock, db, inspection, loadAdministrators, site, version } = services
+  const { apiKeys, clock, db, inspection, loadAdministrators, loadUserIndex, site, version } = services
   const examination = createExamination(services)
   return {
     page: {
@@ -67,6 +68,7 @@ ${findingSection(context, examination.latest(), nowMs)}${panelSection('replicas'
   facts([
     { name: 'Kind', value: db.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
     { name: 'Migrations', value: pending.length > 0 ? `pending: ${pending.join(', ')}` : 'all are applied' },
+    { name: 'Search', value: searchText(await (await loadUserIndex()).state(), db.dialect) },
   ]),
 )}${panelSection('keys', 'API keys', keyThings(await apiKeys.list(), nowMs))}${panelSection('administrators', 'Administrators', administratorThings(await (await loadAdministrators()).list(), nowMs))}${panelSection('settings', 'Settings in effect', settingFacts(await inspection.listSettings()))}`
         return site.page(context, { title: 'System', tab: 'System', body })
@@ -80,6 +82,16 @@ ${findingSection(context, examination.latest(), nowMs)}${panelSection('replicas'
       },
     },
   }
+}
+
+/** With SQLite the index comes by itself, and with PostgreSQL by a command. */
+const searchText = ({ has, needed }: IndexState, dialect: AdminServices['db']['dialect']): string => {
+  if (has === 'all users') return 'by an index of all users'
+  if (has === 'a part') return 'by an index, to which the service adds users now'
+  if (!needed) return 'looks at each user: there are few'
+  return dialect === 'sqlite'
+    ? 'looks at each user; the first search makes the index'
+    : 'looks at each user: make the index with svc database index'
 }
 
 const findingSection = (context: AdminContext, found: Findings | undefined, nowMs: number): HtmlFragment => {

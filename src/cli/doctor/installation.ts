@@ -44,6 +44,7 @@ const inspectInside = async (config: Config, place: Place & { isReached: boolean
       ...(await inspectClock(core)),
       ...(await inspectKeys(core, place)),
       ...(await inspectHashes(core)),
+      ...(await inspectSearch(core, config)),
       ...(await inspectWebhooks(core, config)),
       ...(await inspectMail(core)),
     ])
@@ -130,6 +131,14 @@ const inspectHashes = async ({ users }: Core): Promise<Finding[]> => {
   if (count === 0) return []
   const whose = count === 1 ? '1 user has a password hash' : `${count} users have password hashes`
   return [finding('hashes_uncheckable', `${whose} too expensive to check here: every password is refused.`)]
+}
+
+/** Looks for the index on PostgreSQL, which nothing but a command makes, where administrators have a search box. */
+const inspectSearch = async ({ db, loadUserIndex }: Core, { adminUrl }: Config): Promise<Finding[]> => {
+  if (adminUrl === undefined || db.dialect === 'sqlite') return []
+  const { has, needed } = await (await loadUserIndex()).state()
+  if (has === 'all users' || !needed) return []
+  return [finding('search_unindexed', 'A search looks at one user after another: there is no index.')]
 }
 
 /** Sends a test event to the receiver, if there is one. */
