@@ -30,6 +30,7 @@ export const NAMES = [
   'scale',
   'search',
   'clients',
+  'revocations',
   'peers',
 ] as const
 

@@ -25,18 +25,6 @@ export interface StreamedResponse extends Pick<ContentResponse, 'status' | 'cont
   patienceMs?: number
 }
 
-/** Hands parts on; calls `giveUp` when the next one is not asked for within this time. */
-export async function* takenWithin(patienceMs: number, parts: AsyncIterable<string>, giveUp: () => void) {
-  for await (const part of parts) {
-    const timer = setTimeout(giveUp, patienceMs).unref()
-    try {
-      yield part
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-}
-
 export type HttpResponse = ContentResponse | StreamedResponse | Redirect
 
 interface Redirect {
