@@ -52,8 +52,7 @@ const walkThroughDev = async (dev: RunningDev, browser: Browser): Promise<void> 
   await open('/auth/signup')
   for (const [name, value] of Object.entries(MARY)) await page.locator(`input[name="${name}"]`).fill(value)
   await take(page, { name: 'signup', ...DEV_SIZE })
-  const of = (wanted: string) =>
-    new Promise<void>((resolve) => void dev.follow(({ type }) => type === wanted && resolve()))
+  const of = (wanted: string) => new Promise<void>((resolve) => dev.follow(({ type }) => type === wanted && resolve()))
   const arrived = [of('mail'), of('webhook')]
   await submit('/auth/signup', {})
   await Promise.all(arrived)
