@@ -83,8 +83,10 @@ export const createPolling = (deps: PollingDeps): Polling => {
   }
 
   const wakeAll = async (why: 'moved' | 'confirmed'): Promise<void> => {
+    // Those who wait again meanwhile have seen the same.
+    const all = [...waiting]
     let woken = 0
-    for (const each of [...waiting]) {
+    for (const each of all) {
       if (!waiting.has(each) || (why === 'confirmed' && each.wants !== why)) continue
       each.wake(why)
       woken += 1
