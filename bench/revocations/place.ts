@@ -3,7 +3,6 @@ import { startPostgres } from '../../test/support/postgres/postgres.ts'
 import type { Run } from '../support/bench.ts'
 import type { Child } from '../support/child.ts'
 import { processTreeCpuMs } from '../support/cpu-time.ts'
-import { findDatabaseServer } from '../support/processor-time.ts'
 import { runCommand, startService } from '../support/servers.ts'
 
 export const RESOURCE = 'https://example.com/mcp'
@@ -62,6 +61,6 @@ export const startOnPostgres: StartPlace = async (run, imports = []) => {
   const folder = await run.newFolder()
   const start = async () => run.use(await startCheap(folder, imports, env))
   const replicas: [Child, Child] = [await start(), await start()]
-  const pids = [...replicas.map(({ pid }) => pid), await findDatabaseServer(postgres, url)]
+  const pids = [...replicas.map(({ pid }) => pid), postgres.pid()]
   return { name: 'PostgreSQL, two replicas', replicas, pids, ...makeKeys(folder, env) }
 }

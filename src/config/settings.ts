@@ -12,6 +12,7 @@ import {
   duration,
   durationOrZero,
   host,
+  httpsOrigin,
   imageUrl,
   listOf,
   networks,
@@ -68,6 +69,20 @@ export const SETTINGS = {
       'Address to listen on for Prometheus, independent of `SVC_HOST`. Anyone who can reach it can read the metrics.',
     defaultValue: '127.0.0.1',
     ...host,
+  },
+  adminUrl: {
+    name: 'SVC_ADMIN_URL',
+    description:
+      'Origin of the pages for administrators (docs/administration.md), with https. Its host must not be that of ' +
+      '`SVC_BASE_URL`, nor a parent domain of it.',
+    defaultText: 'off',
+    ...httpsOrigin,
+  },
+  adminPort: {
+    name: 'SVC_ADMIN_PORT',
+    description: 'Port for these pages, at `SVC_HOST`. The proxy leads `SVC_ADMIN_URL` there, and nothing else.',
+    defaultText: 'off',
+    ...wholeNumber(1, 65_535),
   },
   maxConnections: {
     name: 'SVC_MAX_CONNECTIONS',

@@ -128,10 +128,7 @@ describe('startSvc', () => {
       [0, 0],
     )
     const { users } = await other.admin.users.list()
-    assert.deepEqual(
-      users.map(({ email }) => email).toSorted(),
-      ['ada@example.com', 'grace@example.com'],
-    )
+    assert.deepEqual(users.map(({ email }) => email).toSorted(), ['ada@example.com', 'grace@example.com'])
   })
 
   test('keeps the events and the messages of svc', async () => {

@@ -42,8 +42,8 @@ export interface MessageContent {
 }
 
 /** Tells whether a message goes to the owner of the account that it is about; strangers can cause the others. */
-const isAboutOwnAccount = (message: Message): message is NoticeMessage | MessageOf<'undo'> =>
-  isNotice(message) || message.kind === 'undo'
+const isAboutOwnAccount = (message: Message): message is NoticeMessage | MessageOf<'undo' | 'administration'> =>
+  isNotice(message) || message.kind === 'undo' || message.kind === 'administration'
 
 /** Names what an operator removed from an account. */
 const removedText = ({ codes, passkeys }: MessageOf<'second_factor_reset'>): string =>
@@ -54,7 +54,16 @@ const removedText = ({ codes, passkeys }: MessageOf<'second_factor_reset'>): str
   ])
 
 /** The texts may name these values of a message, and neither its link nor its cause. */
-const NAMED = ['email', 'oldEmail', 'newEmail', 'oldUsername', 'newUsername', 'provider'] as const
+const NAMED = [
+  'email',
+  'oldEmail',
+  'newEmail',
+  'oldUsername',
+  'newUsername',
+  'provider',
+  'administrator',
+  'place',
+] as const
 
 const valuesOf = (message: Message, { appName: app, baseUrl: site }: MessageBranding): TextValues => {
   const values: Partial<Record<(typeof NAMED)[number], string>> = message
