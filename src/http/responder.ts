@@ -17,6 +17,7 @@ import {
   json,
   page,
   redirect,
+  sendParts,
   type StreamedResponse,
 } from './response.ts'
 import { findReturnTo, leadsToRequest } from './return-to.ts'
@@ -191,27 +192,6 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     },
   }
 }
-
-/** Sends each part when the client has taken the one before. Of a thousand streams, those that are taken cost no timer. */
-const sendParts = async (outgoing: ServerResponse, { parts, patienceMs }: StreamedResponse): Promise<void> => {
-  for await (const part of parts) {
-    if (!outgoing.destroyed && !outgoing.write(part)) await taken(outgoing, patienceMs)
-    if (outgoing.destroyed) return
-  }
-  outgoing.end()
-}
-
-/** Resolves when the client has taken enough, or is gone. One that takes nothing for so long is cut off. */
-const taken = (outgoing: ServerResponse, patienceMs: number | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = patienceMs === undefined ? undefined : setTimeout(() => outgoing.destroy(), patienceMs)
-    const goOn = (): void => {
-      clearTimeout(timer)
-      outgoing.off('drain', goOn).off('close', goOn)
-      resolve()
-    }
-    outgoing.on('drain', goOn).on('close', goOn)
-  })
 
 /**
  * A proxy shows this error to people only if they navigate and it passes the whole response on; a script is told in

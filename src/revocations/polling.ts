@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 /** A reader counts until it leaves. */
-export interface Reader {
+interface Reader {
   /**
    * Resolves when the feed has moved on since a version, or if that is undefined, when it is there again. A reader that
    * wants it is woken too whenever a poll has found nothing new for a while. Otherwise it is over: the time is up, the
@@ -83,8 +83,10 @@ export const createPolling = (deps: PollingDeps): Polling => {
   }
 
   const wakeAll = async (why: 'moved' | 'confirmed'): Promise<void> => {
+    // A reader that waits again before the last has gone on knows already.
+    const all = [...waiting]
     let woken = 0
-    for (const each of [...waiting]) {
+    for (const each of all) {
       if (!waiting.has(each) || (why === 'confirmed' && each.wants !== why)) continue
       each.wake(why)
       woken += 1
@@ -176,7 +178,7 @@ export const createPolling = (deps: PollingDeps): Polling => {
       count(1)
       if (!isRunning) void run()
       const reader = createReader(signal, () => count(-1))
-      // It was aborted before anything could hear of it.
+      // A signal that is aborted already tells nobody.
       if (signal.aborted) reader.leave()
       return reader
     },

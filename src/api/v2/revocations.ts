@@ -74,9 +74,20 @@ const DOCUMENTATION = {
       maximum: MAX_WAIT_SECONDS,
       default: 0,
     }),
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      required: false,
+      description: 'Of an event stream: the `id` that came last, in place of `cursor`',
+      schema: { type: 'string' },
+    },
   ],
   responses: {
-    200: { description: 'Up to 1,000 entries', schema: refToV2('RevocationList') },
+    200: {
+      description: 'Up to 1,000 entries; with `Accept: text/event-stream`, all that come, without an end',
+      schema: refToV2('RevocationList'),
+      stream: refToV2('RevocationStream'),
+    },
     400: failure('`invalid_request`: a parameter is not accepted'),
   },
 } satisfies Documentation
