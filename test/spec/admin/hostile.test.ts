@@ -204,7 +204,7 @@ const administrators = async (): Promise<string> =>
 /** No form of these pages makes an administrator, and none takes more than it shows. */
 const OWNER = { role: 'change', roles: 'change owner administrator', administrator: 'eve', is_admin: '1', actor: 'cli' }
 
-describe('advisories of other servers', { concurrency: 2 }, () => {
+describe('advisories of other servers', () => {
   test('CVE-2026-9795: nobody gives themselves or others more by way of a client or of roles', async () => {
     const client = await madeClient(service, { name: 'Plain' })
     const row = () => database.rows('SELECT * FROM clients WHERE id = ?', client.id)
@@ -319,7 +319,7 @@ describe('advisories of other servers', { concurrency: 2 }, () => {
     assert.equal(await isVerified(), true)
   })
 
-  test('CVE-2025-61928: a body says nothing of who sends it: without a session, nothing is made', async () => {
+  test('CVE-2025-61928: a body does not say which administrator sends it: without a session, nothing is made', async () => {
     const before = await administrators()
     const headers = {
       host: 'admin.example.com',
