@@ -200,7 +200,7 @@ const administrators = async (): Promise<string> =>
 /** No form of these pages makes an administrator, and none takes more than it shows. */
 const OWNER = { role: 'change', roles: 'change owner administrator', administrator: 'eve', is_admin: '1', actor: 'cli' }
 
-describe('advisories of other servers', { concurrency: 2 }, () => {
+describe('advisories of other servers', () => {
   test('CVE-2026-9795: nobody gives themselves or others more by way of a client or of roles', async () => {
     const client = await madeClient(service, { name: 'Plain' })
     const row = () => database.rows('SELECT * FROM clients WHERE id = ?', client.id)
