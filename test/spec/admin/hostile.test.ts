@@ -59,7 +59,11 @@ const change = await newAdministrator(service, 'change')
 /** No element is made of it, no attribute ends in it, and what it turns is inside a `<bdi>`. */
 const assertIsText = (text: string, where: string): void => {
   assert.doesNotMatch(text, /<b id=xss|1\+1<|"'&/, where)
-  assert.doesNotMatch(text.replaceAll(/\n|value="[^"]*"|<bdi>[^<]*<\/bdi>|aria-label="[^"]*"/g, ''), /[\u202e\p{Cc}]/u, where)
+  assert.doesNotMatch(
+    text.replaceAll(/\n|value="[^"]*"|<bdi>[^<]*<\/bdi>|aria-label="[^"]*"/g, ''),
+    /[\u202e\p{Cc}]/u,
+    where,
+  )
 }
 
 describe('hostile text', async () => {
