@@ -7,6 +7,7 @@ import {
   audiences,
   blocklistFile,
   colour,
+  languageTag,
   databaseUrl,
   domain,
   duration,
@@ -498,6 +499,18 @@ export const SETTINGS = {
     description: 'Name of the application, on the pages and in messages.',
     defaultText: 'the host of `SVC_BASE_URL`',
     ...printable(60),
+  },
+  language: {
+    name: 'SVC_LANGUAGE',
+    description: 'Language of pages and messages for people who name none that is offered.',
+    defaultValue: 'en',
+    ...languageTag,
+  },
+  languages: {
+    name: 'SVC_LANGUAGES',
+    description: 'Languages that are offered, such as `en, de, pt-BR`. With one, pages have no picker.',
+    defaultText: 'all',
+    ...listOf('comma-separated language tags, such as en, de or pt-BR', languageTag.parse),
   },
   logoUrl: {
     name: 'SVC_LOGO_URL',

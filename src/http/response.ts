@@ -14,6 +14,8 @@ export interface ContentResponse {
   headers?: readonly string[]
   /** This is a validator of the body: a client that has the body already is answered 304. */
   etag?: string
+  /** It shows something that its address does not show again, so that nothing on it leads back there. */
+  isShownOnce?: true
   /** The log learns from this why the request was refused, if the page says so in its own words. */
   refused?: AppError
 }

@@ -1,4 +1,4 @@
-import { anyOfText, waitText } from '../../languages/formats.ts'
+import { afterWaitText, anyOfText } from '../../languages/formats.ts'
 import { type TextKey, t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { bold } from '../site/bold.ts'
@@ -77,7 +77,7 @@ const FIRST_STEPS: Record<SignInProblem, Step> = {
 }
 
 const over = ({ provider, intent }: ProviderProblemView): string | undefined => {
-  if (intent === 'confirm') return t('confirm.title')
+  if (intent === 'confirm') return t('reauthentication.title')
   if (!provider) return undefined
   return t(intent === 'link' ? 'account.provider.connect' : 'provider.log_in_with', { provider: provider.label })
 }
@@ -106,7 +106,7 @@ const entry = (
   if (!signedIn)
     return html`<a class="${style}" href="${entryHref('/auth/login', returnTo, email)}">${t(isFirst ? 'login.title' : 'link_account.other_way')}</a>`
   return intent === 'confirm'
-    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${t('confirm.other_way')}</a>`
+    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${t('reauthentication.other_way')}</a>`
     : html`<a class="${style}" href="/auth/account">${t('common.back_to_account')}</a>`
 }
 
@@ -148,11 +148,16 @@ const wayBack = (layout: Layout, view: ProviderProblemView): HtmlFragment | unde
 }
 
 /** The user may have several accounts at the provider, and sees by the address which of them it was. */
-const addressLine = ({ email, provider: known }: ProviderProblemView, provider: string): HtmlFragment | undefined =>
-  email === undefined || known === undefined
+const addressLine = ({ email, provider }: ProviderProblemView): HtmlFragment | undefined =>
+  email === undefined || provider === undefined
     ? undefined
-    : html`<p>${t.html('provider.address', { provider, email: bold(email) })}</p>
+    : html`<p>${t.html('provider.address', { provider: provider.label, email: bold(email) })}</p>
 `
+
+/** The texts of these problems name no provider. */
+const WITHOUT_PROVIDER: readonly SignInProblem[] = ['disabled', 'email_reserved', 'last_way', 'logged_out', 'no_proof']
+
+const unnamed = (problem: SignInProblem): SignInProblem => (WITHOUT_PROVIDER.includes(problem) ? problem : 'unreadable')
 
 /** Says the reason and the remedy. A visitor may do without the email of the provider, and sign up with a password. */
 const whyKeyOf = (layout: Layout, view: ProviderProblemView): TextKey => {
@@ -163,9 +168,9 @@ const whyKeyOf = (layout: Layout, view: ProviderProblemView): TextKey => {
     : `provider.${problem}.why`
 }
 
-const whyOf = (layout: Layout, view: ProviderProblemView, provider: string): HtmlFragment =>
+const whyOf = (layout: Layout, view: ProviderProblemView): HtmlFragment =>
   t.html(whyKeyOf(layout, view), {
-    provider,
+    provider: view.provider?.label,
     app: layout.appName,
     email: bold(view.accepted.join()),
     domains: anyOfText(view.accepted),
@@ -179,14 +184,15 @@ const whyOf = (layout: Layout, view: ProviderProblemView, provider: string): Htm
 export const createProviderProblemPage =
   (layout: Layout) =>
   (view: ProviderProblemView): string => {
-    const { problem, retryAfterSeconds } = view
-    const provider = view.provider?.label ?? t('provider.unnamed')
+    const { retryAfterSeconds } = view
+    const provider = view.provider?.label
+    const problem = provider === undefined ? unnamed(view.problem) : view.problem
     return layout.panel({
       title: t(`provider.${problem}.title`, { provider }),
       sign: problem === 'expired' ? 'clock' : 'warning',
       over: over(view),
       requestId: view.requestId,
-      body: html`${addressLine(view, provider)}<p>${whyOf(layout, view, provider)}${retryAfterSeconds !== undefined && html` ${t('form.try_again_in', { duration: waitText(retryAfterSeconds) })}`}</p>
+      body: html`${addressLine(view)}<p>${whyOf(layout, { ...view, problem })}${retryAfterSeconds !== undefined && html` ${t('form.try_again', { when: afterWaitText(retryAfterSeconds) })}`}</p>
 ${steps(layout, view)}${wayBack(layout, view)}`,
     })
   }

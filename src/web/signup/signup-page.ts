@@ -1,4 +1,5 @@
 import { anyOfText } from '../../languages/formats.ts'
+import { perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
@@ -135,11 +136,15 @@ const wayToLogin = ({ returnTo, email }: SignupView): HtmlFragment =>
 
 /** Creates the signup page, with a form or the providers alone. If signup is closed, the page says so. */
 export const createSignupPage = (layout: Layout) => {
-  const openPage = createOpenPage(layout)
-  const closed = html`<p>${t.html('signup.closed_advice', { support: layout.support.sentence() })}</p>`
+  const openPage = perLanguage(() => createOpenPage(layout))
   return (view: SignupView): string => {
     if (view.closed)
-      return layout.panel({ title: t('signup.closed'), sign: 'info', below: wayToLogin(view), body: closed })
+      return layout.panel({
+        title: t('signup.closed'),
+        sign: 'info',
+        below: wayToLogin(view),
+        body: html`<p>${t.html('signup.closed_advice', { support: layout.support.sentence() })}</p>`,
+      })
     if (view.byPassword) return openPage(view)
     const body = view.byMail
       ? html`${mailForm(view)}${providerForms(view)}`

@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
 import { MAX_PASSWORD_LENGTH } from '../../accounts/passwords/password-rules.ts'
-import { anyOfText, waitText } from '../../languages/formats.ts'
+import { afterWaitText, anyOfText } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
 import { type Support, operatorDetails } from './support.ts'
 
@@ -98,7 +98,7 @@ export const fieldBeside = (it: Omit<Field, 'beside'>): FieldBeside => {
 export const field = ({ beside, ...it }: Field): HtmlFragment => fieldBeside(it)(beside)
 
 /** Marks the button of the way by which this browser signed in last. */
-export const lastUsedMark = html`<span class="last">${t('login.last_used')}</span>`
+export const lastUsedMark = (): HtmlFragment => html`<span class="last">${t('login.last_used')}</span>`
 
 /** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
@@ -119,10 +119,10 @@ const wordsOf = (problem: FormProblem): string => {
     return t(problem.loginWith === 'both' ? 'form.credentials_wrong_both' : 'form.credentials_wrong')
   if (problem.kind === 'outdated') return t(problem.cookieMissing ? 'form.cookie_missing' : 'form.outdated')
   if (problem.kind === 'codes_locked') return t(`form.codes_locked.${problem.where}`)
-  const duration = waitText(problem.retryAfterSeconds)
+  const when = afterWaitText(problem.retryAfterSeconds)
   return problem.kind === 'login_limited'
-    ? t(`limit.${problem.of}`, { duration })
-    : t(`form.${problem.kind}`, { duration })
+    ? t(`login_limit.${problem.of}`, { when })
+    : t(`form.${problem.kind}`, { when })
 }
 
 /** Finds the request ID of a problem that an operator can look into. */

@@ -1,6 +1,6 @@
 import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { LANGUAGE } from '../../languages/formats.ts'
+import { currentLanguage, perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import type { FormProblem } from '../../http/form-view.ts'
 import type { Palette } from '../../lib/theme.ts'
@@ -14,7 +14,7 @@ interface LayoutDeps {
   style: Asset
   accountStyle: Asset
   script: Asset
-  passkeys: Asset
+  passkeys: () => Asset
   icon: Asset
 }
 
@@ -96,10 +96,13 @@ const scriptOf = ({ path }: Asset): HtmlFragment => html`
 /** Creates the frames of all pages. The parts that pages share are rendered once. */
 export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
-  const head = headOf(deps, appName)
+  const head = perLanguage(() => {
+    const made = headOf(deps, appName)
+    return () => made
+  })
   const brand = brandOf(branding)
   const support = createSupport(branding)
-  const [script, passkeyScript] = [scriptOf(deps.script), scriptOf(deps.passkeys)]
+  const script = scriptOf(deps.script)
   const rowStyle = styleOf(deps.accountStyle)
 
   const footerOf = ({ body, below, problem, requestId = problem && requestIdOf(problem) }: PanelContent) =>
@@ -114,10 +117,10 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
     { title, rows = false, passkeys = false }: Fixed,
     wrong: boolean,
   ): HtmlFragment => html`<!doctype html>
-<html lang="${LANGUAGE}">
+<html lang="${currentLanguage().tag}"${currentLanguage().direction === 'rtl' && html` dir="rtl"`}>
 <head>
 <meta charset="utf-8">
-<title>${wrong ? t('page.error_title', { title }) : title} &#183; ${appName}</title>${head}${rows && rowStyle}${script}${passkeys && passkeyScript}
+<title>${wrong ? t('page.error_title', { title }) : title} &#183; ${appName}</title>${head()}${rows && rowStyle}${script}${passkeys && scriptOf(deps.passkeys())}
 </head>
 <body>
 `

@@ -19,13 +19,11 @@ interface SupportSettings {
 }
 
 export const createSupport = ({ appName, supportUrl }: SupportSettings): Support => {
-  const contact =
-    supportUrl === undefined
-      ? html`${t('support.contact_plain', { app: appName })}`
-      : html`<a href="${supportUrl}">${t('support.contact')}</a>`
-
   return {
-    sentence: () => contact,
+    sentence: () =>
+      supportUrl === undefined
+        ? html`${t('support.contact_plain', { app: appName })}`
+        : html`<a href="${supportUrl}">${t('support.contact')}</a>`,
     requestNote(requestId, above) {
       const reference = t.html('error.reference', { id: html`<code>${requestId}</code>` })
       const isLinked = supportUrl === undefined || above?.toString().includes(html`href="${supportUrl}"`.toString())
