@@ -319,7 +319,7 @@ describe('advisories of other servers', () => {
     assert.equal(await isVerified(), true)
   })
 
-  test('CVE-2025-61928: a body does not say which administrator sends it: without a session, nothing is made', async () => {
+  test('CVE-2025-61928: a body does not say which user sends it: without a session, nothing is made', async () => {
     const before = await administrators()
     const headers = {
       host: 'admin.example.com',
