@@ -10,24 +10,22 @@ import { startServer } from '../support/network/http-server.ts'
 
 const PATIENCE_MS = 30_000
 
-/** A client that has asked, and takes nothing; resolves to the response, and what has become of it. */
+/** A client that has asked, and takes nothing; resolves to the response, and to a promise of its end. */
 const connectDeafClient = async (
   t: TestContext,
   { parts, patienceMs }: Pick<StreamedResponse, 'parts' | 'patienceMs'>,
 ) => {
-  const seen = { isDone: false }
-  const { promise: response, resolve } = Promise.withResolvers<ServerResponse>()
+  const { promise: response, resolve } = Promise.withResolvers<{ outgoing: ServerResponse; done: Promise<void> }>()
   const url = await startServer(t, (_, outgoing) => {
-    resolve(outgoing.writeHead(200))
+    outgoing.writeHead(200)
     const content = { status: 200, contentType: 'text/plain', parts, ...(patienceMs && { patienceMs }) }
-    void sendParts(outgoing, content).then(() => {
-      seen.isDone = true
-    })
+    const done = sendParts(outgoing, content)
+    resolve({ outgoing, done })
   })
   const client = net.connect(Number(new URL(url).port), '127.0.0.1').pause()
   t.after(() => client.destroy())
   client.on('error', () => {}).write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
-  return { client, outgoing: await response, seen }
+  return { client, ...(await response) }
 }
 
 /** Parts without an end; counts those that were asked for. */
@@ -56,13 +54,13 @@ const untilItAsksNoMore = async (state: { asked: number }): Promise<void> => {
 test('a client that takes nothing is asked for no more parts, and is cut off when the patience ends', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { parts, state } = endless()
-  const { outgoing, seen } = await connectDeafClient(t, { parts, patienceMs: PATIENCE_MS })
+  const { outgoing, done } = await connectDeafClient(t, { parts, patienceMs: PATIENCE_MS })
   await untilItAsksNoMore(state)
   t.mock.timers.tick(PATIENCE_MS - 1)
   await setImmediate()
   assert.deepEqual([outgoing.destroyed, state.isReturned], [false, false])
   t.mock.timers.tick(1)
-  while (!seen.isDone) await setImmediate()
+  await done
   assert.deepEqual([outgoing.destroyed, state.isReturned], [true, true])
 })
 
@@ -84,10 +82,10 @@ test('a client that takes late gets all that was sent, and is cut off by no pati
 
 test('where the client leaves, the parts end too, without an error', async (t) => {
   const { parts, state } = endless()
-  const { client, seen } = await connectDeafClient(t, { parts, patienceMs: PATIENCE_MS })
+  const { client, done } = await connectDeafClient(t, { parts, patienceMs: PATIENCE_MS })
   await untilItAsksNoMore(state)
   client.destroy()
   await once(client, 'close')
-  while (!seen.isDone) await setImmediate()
+  await done
   assert.ok(state.isReturned)
 })

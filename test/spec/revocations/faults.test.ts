@@ -130,10 +130,8 @@ testOnPostgres('a replica that is killed and started again goes on where its rea
   const again = await openStream({ url: service.url, key: backend.key, headers: { 'last-event-id': last?.id ?? '' } })
   const blocks = [last, await again.event(), await again.event()]
   again.close()
-  assert.deepEqual(
-    blocks.flatMap((block) => (block?.data as Revocation).session_ids),
-    ids,
-  )
+  const told = blocks.flatMap((block) => (block?.data as Revocation | undefined)?.session_ids ?? [])
+  assert.deepEqual(told, ids)
 })
 
 testOnSqlite('a restarted service goes on where a reader was', async (t) => {
