@@ -59,7 +59,11 @@ const change = await newAdministrator(service, 'change')
 /** No element is made of it, no attribute ends in it, and what it turns is inside a `<bdi>`. */
 const assertIsText = (text: string, where: string): void => {
   assert.doesNotMatch(text, /<b id=xss|1\+1<|"'&/, where)
-  assert.doesNotMatch(text.replaceAll(/\n|value="[^"]*"|<bdi>[^<]*<\/bdi>|aria-label="[^"]*"/g, ''), /[\u202e\p{Cc}]/u, where)
+  assert.doesNotMatch(
+    text.replaceAll(/\n|value="[^"]*"|<bdi>[^<]*<\/bdi>|aria-label="[^"]*"/g, ''),
+    /[\u202e\p{Cc}]/u,
+    where,
+  )
 }
 
 describe('hostile text', async () => {
@@ -315,7 +319,7 @@ describe('advisories of other servers', () => {
     assert.equal(await isVerified(), true)
   })
 
-  test('CVE-2025-61928: a body says nothing of who sends it: without a session, nothing is made', async () => {
+  test('CVE-2025-61928: a body proves nothing about its sender: without a session, nothing is made', async () => {
     const before = await administrators()
     const headers = {
       host: 'admin.example.com',
