@@ -6,7 +6,7 @@ import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
 import { pinTo } from './support/cores.ts'
 import { type Client, load } from './support/load.ts'
-import { findDatabaseServer, measureProcessorTime } from './support/processor-time.ts'
+import { measureProcessorTime } from './support/processor-time.ts'
 import type { Row } from './support/report.ts'
 import { startService } from './support/servers.ts'
 import { fetchCsrfCookie, loginClient, refreshClient, signUpUsers, userClient } from './support/users.ts'
@@ -38,7 +38,7 @@ async function startOnPostgres(run: Run): Promise<Setup> {
   const url = await postgres.createDatabase()
   const env = { SVC_DATABASE_URL: url, SVC_SECRET: randomBytes(32).toString('base64') }
   const service = run.use(await startService({ folder: await run.newFolder(), cores: 'first', env }))
-  return { name: 'PostgreSQL', service, database: await findDatabaseServer(postgres, url) }
+  return { name: 'PostgreSQL', service, database: postgres.pid() }
 }
 
 async function measureSetup(run: Run, place: Setup): Promise<Row[]> {

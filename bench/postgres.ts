@@ -5,7 +5,7 @@ import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
 import { pinTo } from './support/cores.ts'
 import type { Client } from './support/load.ts'
-import { findDatabaseServer, measureProcessorTime } from './support/processor-time.ts'
+import { measureProcessorTime } from './support/processor-time.ts'
 import { limitRow, ratioRow } from './support/report.ts'
 import { createTarget, measureInTurn, rates } from './support/rounds.ts'
 import { startPostgresHttp, startService } from './support/servers.ts'
@@ -65,7 +65,7 @@ async function start(run: Run) {
   const requests = { user: getUser(others[0].cookies), refresh: postRefresh(others[0].cookies) }
   const ids = sessions.map(({ id }) => id)
   const driver = run.use(await startPostgresHttp({ url, size: 10, ids, like: service, requests, cores: 'first' }))
-  const database = await findDatabaseServer(postgres, url)
+  const database = postgres.pid()
   return { driver, service, users, requests, database }
 }
 

@@ -1,4 +1,5 @@
-// Runs before `npm pack`: makes `dist/`, the JavaScript of the package. Node strips no types under node_modules.
+// Runs before `npm pack`: makes `dist/`, the JavaScript of the package. Node strips no types under node_modules. Types
+// are checked by `npm run check`, and not again here.
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 import path from 'node:path'

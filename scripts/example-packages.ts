@@ -81,7 +81,7 @@ export const INSTALLERS: Record<Runtime, Installer> = {
   },
 }
 
-/** Builds the SDK beside the examples, which install it from there. Throws if it does not compile. */
+/** Builds the SDK beside the examples, which install it from there. */
 export const buildSdk = (folder: string): void => {
   const compiler = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
   const args = [compiler, '-p', 'sdk/tsconfig.build.json', '--outDir', path.join(folder, 'dist')]

@@ -107,6 +107,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/database.ts',
   ],
   http: [
+    'languages',
     'accounts',
     'api-keys',
     'audit',
@@ -138,6 +139,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks',
   ],
   config: [
+    'languages',
     'clients/redirect-uri.ts',
     'clients/scope.ts',
     'accounts/passwords/blocklist/blocklist-file.ts',
@@ -149,6 +151,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   bootstrap: ['config', 'lib', 'storage'],
   core: [
+    'languages',
     'accounts',
     'administrators',
     'api-keys',

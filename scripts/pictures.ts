@@ -1,5 +1,5 @@
-// Makes the pictures of README.md, docs/start.md and docs/administration.md again, in docs/images: "npm run pictures", after a change of how the
-// pages look.
+// Makes the pictures of README.md, docs/start.md and docs/administration.md again, in docs/images: "npm run pictures",
+// after a change of how the pages look.
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import { openMachineAdmin } from '../test/support/admin/machine-admin.ts'
 import { launchChrome } from '../test/support/browser/chrome.ts'
 import { logInInWindow, openWindow } from '../test/support/browser/window.ts'
 import { newAgent, signUp } from '../test/support/client/accounts.ts'
-import { startDevHere } from '../test/support/dev/dev.ts'
+import { type RunningDev, startDevHere } from '../test/support/dev/dev.ts'
 import { createScope } from '../test/support/scope.ts'
 import { type Service, startService } from '../test/support/service/service.ts'
 
@@ -26,12 +26,9 @@ const PICTURES: Picture[] = [
   { name: 'account', address: '/auth/account', width: 900, height: 760 },
 ]
 
-/** Those of `svc dev`, whose address they show. */
+/** The walk of README.md through `svc dev`, whose address they show. */
 const DEV_PORT = 8000
-const DEV_PICTURES: Picture[] = [
-  { name: 'dev', address: '/auth/dev', width: 900, height: 1140 },
-  { name: 'mailbox', address: '/auth/dev/mail/1', width: 900, height: 945 },
-]
+const DEV_SIZE = { width: 640, height: 770 }
 
 /** Those of administrators. */
 const ADMIN_PICTURES: Picture[] = [{ name: 'administration', address: '/users/', width: 900, height: 960 }]
@@ -39,7 +36,7 @@ const ADMIN_PICTURES: Picture[] = [{ name: 'administration', address: '/users/',
 const ADA = { email: 'ada@example.com', username: 'ada', password: 'four unrelated words' }
 const MARY = { email: 'mary@example.com', username: 'mary', password: 'four unrelated words' }
 
-const take = async (page: Page, { name, width, height }: Picture): Promise<void> => {
+const take = async (page: Page, { name, width, height }: Omit<Picture, 'address'>): Promise<void> => {
   await page.setViewportSize({ width, height })
   // No field is marked as the one that is typed in.
   await page.evaluate('document.activeElement.blur()')
@@ -64,6 +61,26 @@ const takeAdministration = async (browser: Browser, service: Service, t: TestCon
   }
 }
 
+const walkThroughDev = async (dev: RunningDev, browser: Browser): Promise<void> => {
+  const { page, open, submit } = await openWindow(browser, dev)
+  const takeAt = async (name: string, address: string): Promise<void> => {
+    await open(address)
+    await take(page, { name, ...DEV_SIZE })
+  }
+  await takeAt('dev', '/auth/dev')
+  await open('/auth/signup')
+  for (const [name, value] of Object.entries(MARY)) await page.locator(`input[name="${name}"]`).fill(value)
+  await take(page, { name: 'signup', ...DEV_SIZE })
+  const of = (wanted: string) => new Promise<void>((resolve) => dev.follow(({ type }) => type === wanted && resolve()))
+  const arrived = [of('mail'), of('webhook')]
+  await submit('/auth/signup', {})
+  await Promise.all(arrived)
+  await takeAt('mailbox', '/auth/dev/mail/1')
+  await open('/auth/dev/webhooks')
+  await page.locator('summary').first().click()
+  await take(page, { name: 'webhooks', ...DEV_SIZE })
+}
+
 const { t, end } = createScope()
 try {
   const browser = await launchChrome()
@@ -77,16 +94,7 @@ try {
     await take(page, picture)
   }
   await takeAdministration(browser, service, t)
-  const dev = await startDevHere({ t, options: { port: DEV_PORT } })
-  const message = new Promise<void>((resolve) => dev.follow(({ type }) => type === 'mail' && resolve()))
-  await signUp(newAgent(dev), MARY)
-  await message
-  const ofDev = await openWindow(browser, dev)
-  await ofDev.page.request.post(`${dev.url}/auth/dev/sign-in`, { data: { email: ADA.email } })
-  for (const picture of DEV_PICTURES) {
-    await ofDev.open(picture.address)
-    await take(ofDev.page, picture)
-  }
+  await walkThroughDev(await startDevHere({ t, options: { port: DEV_PORT } }), browser)
 } finally {
   await end()
 }

@@ -1,4 +1,5 @@
-// Writes dist/, which `npm pack` puts into the package. Plain JavaScript: the Node that packs may be an older one.
+// Writes dist/, which `npm pack` puts into the package. Plain JavaScript: the Node that packs may be an older one. Types
+// are checked by `npm run check`, and not again here.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

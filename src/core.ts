@@ -22,6 +22,7 @@ import type { Clients, OnTokens } from './clients/clients.ts'
 import { createGrantEndings, type GrantEndings } from './clients/grant-endings.ts'
 import type { Config } from './config/config.ts'
 import { settingsOfSubjects } from './config/subject-settings.ts'
+import type { Languages } from './languages/languages.ts'
 import type { RootSecret } from './lib/derived-keys.ts'
 import type { Log } from './lib/log.ts'
 import { loadedOnDemand, once } from './lib/on-demand.ts'
@@ -102,6 +103,7 @@ export interface Core extends Pick<Bootstrapped, 'db'>, LoadedOnDemand {
   baseUrl: string
   users: Accounts
   emailDomains: EmailDomains
+  languages: Languages
   passwords: Passwords
   sessions: Sessions
   signingKeys: SigningKeys
@@ -236,7 +238,17 @@ export const createCore = (given: CoreDeps): Core => {
     onLag: given.onLag,
     stopping: given.stopping ?? new AbortController().signal,
   })
-  return { ...subjects, ...ways, ...onDemand, db, clock, audit, pseudonymOf, baseUrl: settings.baseUrl }
+  return {
+    ...subjects,
+    ...ways,
+    languages: settings.languages,
+    ...onDemand,
+    db,
+    clock,
+    audit,
+    pseudonymOf,
+    baseUrl: settings.baseUrl,
+  }
 }
 
 const createPseudonyms =

@@ -123,7 +123,7 @@ export const createService = async ({
     'deleteExpired',
   )
   const serving = { config, log, core, metrics, idempotency }
-  const frame = createFrame(frameSettings(config, core.baseUrl))
+  const frame = createFrame({ ...frameSettings(config, core.baseUrl), languages: core.languages })
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
   const replica = createReplicaMark({ db, clock: core.clock })
@@ -285,6 +285,8 @@ const frameSettings = (config: Config, baseUrl: string) => ({
   logoUrl: config.logoUrl,
   accentColor: config.accentColor,
   supportUrl: config.supportUrl,
+  termsUrl: config.termsUrl,
+  privacyUrl: config.privacyUrl,
   homeUrl: config.homeUrl,
   mailIsOn: config.smtp !== undefined,
   passwords: config.passwords,

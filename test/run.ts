@@ -8,7 +8,7 @@ import { prepareGateways, withoutProgram } from '../scripts/gateways.ts'
 import { prepareChrome } from './support/browser/chrome.ts'
 import { prepareDatabaseModels } from './support/database/database-models.ts'
 import { preparePostgres, startPostgres } from './support/postgres/postgres.ts'
-import { describeCost } from './support/runner/cost.ts'
+import { createCosts } from './support/runner/cost.ts'
 import { useMemoryForFolders } from './support/runner/memory-folder.ts'
 import { placeOf } from './support/runner/place.ts'
 import { type Job, runJobs } from './support/runner/pool.ts'
@@ -23,6 +23,10 @@ const COMPILED = path.join(ROOT, 'node_modules/.cache/svc')
 const FILES_AT_ONCE = 4
 /** How long each file took on each database in the last run, in milliseconds. */
 const DURATIONS = path.join(CACHE, 'durations.json')
+/** What each file cost in the last run, in seconds of processor time. */
+const COSTS = path.join(CACHE, 'costs.txt')
+/** What a server does for databases that live longer than a few seconds, or for a machine that crashes. */
+const SERVER_SETTINGS = { autovacuum: 'off', full_page_writes: 'off', log_checkpoints: 'off' }
 /** They run programs of Debian packages. */
 const OF_GATEWAYS = 'test/gateways/**'
 /** They run a browser, as do some of the examples. */
@@ -62,10 +66,7 @@ const keyOf = ({ file, database }: Job): string => `${file} ${database}`
 const bySlowness = (jobs: Job[]): Job[] =>
   jobs.toSorted((one, other) => (durations[keyOf(other)] ?? Infinity) - (durations[keyOf(one)] ?? Infinity) || 0)
 
-const keepDurations = (): void => {
-  mkdirSync(CACHE, { recursive: true })
-  writeFileSync(DURATIONS, JSON.stringify(durations))
-}
+const keepDurations = (): void => writeFileSync(DURATIONS, JSON.stringify(durations))
 
 const args = process.argv.slice(2)
 const given = args.filter((argument) => !isOption(argument))
@@ -81,9 +82,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 const startServer = async () => {
   const model = await preparePostgres()
   process.env.SVC_TEST_PG_MODEL = model.folder
-  const server = await startPostgres()
+  const server = await startPostgres({ settings: SERVER_SETTINGS })
   return {
     url: server.url(),
+    pid: server.pid(),
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]()
       await model[Symbol.asyncDispose]()
@@ -121,6 +123,8 @@ const givenUrl = process.env.SVC_TEST_PG_URL
 const server = givenUrl ? undefined : await startServer()
 const models = mkdtempSync(path.join(tmpdir(), 'svc-test-models-'))
 const report = createReport()
+mkdirSync(CACHE, { recursive: true })
+const costs = createCosts(COSTS)
 try {
   const url = givenUrl ?? server?.url ?? ''
   const prepared = await prepareDatabaseModels(models, url)
@@ -134,16 +138,17 @@ try {
     onResult: (job, result) => {
       if (result.ended) durations[keyOf(job)] = result.ended.durationMs
       report.add(job, result)
+      costs.add(job, result)
     },
   })
   await prepared.drop()
 } finally {
+  if (server) costs.addProcess('the PostgreSQL server of the run', server.pid)
   await server?.[Symbol.asyncDispose]()
   rmSync(models, { recursive: true, force: true })
   removeFolders()
   keepDurations()
   if (!(await report.end()) || stop.signal.aborted) process.exitCode = 1
-  const lines = [...report.heaviest(), '', await describeCost()]
-  process.stdout.write(`\n${lines.join('\n')}\n`)
+  process.stdout.write(`\n${(await costs.describe()).join('\n')}\n`)
   for (const problem of preparation.problems) process.stdout.write(`\n${problem}\n`)
 }

@@ -36,8 +36,8 @@ const REFUSED: readonly { pattern: RegExp; instead: string }[] = [
   { pattern: /\bfor ever\b/i, instead: 'indefinitely, without limit' },
 ]
 
-/** This is the sentence of an API error that may contain a refused word. */
-const QUOTATIONS: readonly string[] = ['You were logged out meanwhile']
+/** These are the sentence of an API error, and the tag of Hebrew, which may contain a refused word. */
+const QUOTATIONS: readonly string[] = ['You were logged out meanwhile', "he: 'עברית'", "iw: 'he'"]
 
 const COMMENTS = /(?<=^|[\s(,])\/\*[^]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm
 const TEST_TITLES = /\b(?:describe|it|suite|test\w*)(?:\.\w+)?\(\s*(?<quote>['"`])(?:\\.|(?!\k<quote>)[^])*\k<quote>/g

@@ -29,8 +29,12 @@ const readTimes = (pid: number | string): Times | undefined => {
   }
 }
 
-/** Milliseconds of processor time that a process and its descendants, including ended ones, have used so far. */
+/**
+ * Milliseconds of processor time that a process and its descendants, including ended ones, have used so far; 0 where the
+ * system does not say.
+ */
 export const processTreeCpuMs = (pid: number): number => {
+  if (process.platform !== 'linux') return 0
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const all = new Map(pids.map((name) => [Number(name), readTimes(name)]))
   const sumFrom = (root: number): number => {
@@ -40,5 +44,3 @@ export const processTreeCpuMs = (pid: number): number => {
   }
   return sumFrom(pid)
 }
-
-export const parentOf = (pid: number): number => readTimes(pid)?.parent ?? 0

@@ -1,5 +1,4 @@
-import { type Postgres } from '../../test/support/postgres/postgres.ts'
-import { parentOf, processTreeCpuMs } from './cpu-time.ts'
+import { processTreeCpuMs } from './cpu-time.ts'
 import { type Client, load } from './load.ts'
 
 interface ProcessorTimeOptions {
@@ -16,13 +15,4 @@ export const measureProcessorTime = async ({ port, clients, durationMs, pids }: 
   const { requests, ratePerS } = await load({ port, clients, durationMs })
   const usedUs = pids.map((pid, index) => ((processTreeCpuMs(pid) - (before[index] ?? 0)) * 1000) / requests)
   return { usedUs, ratePerS }
-}
-
-/** The process ID of the first process of a database server, the parent of all others. */
-export const findDatabaseServer = async (postgres: Postgres, url: string): Promise<number> => {
-  const backends = await postgres.query<{ pid: number }>(
-    url,
-    `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'`,
-  )
-  return parentOf(backends[0]?.pid ?? 0)
 }

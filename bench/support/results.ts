@@ -31,6 +31,7 @@ export const NAMES = [
   'search',
   'admin',
   'clients',
+  'revocations',
   'peers',
 ] as const
 

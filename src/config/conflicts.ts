@@ -1,3 +1,4 @@
+import { knownTags, ownTags } from '../languages/languages.ts'
 import { isLoopbackHost } from '../lib/network.ts'
 import { isLocalOrigin } from '../lib/url.ts'
 import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
@@ -15,6 +16,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
   const isPlainHttp = settings.baseUrl ? !settings.baseUrl.startsWith('https:') : !has('baseUrl')
   const { webhookSecret, database, logLevel } = settings
   return linesOf([
+    ...findUnknownLanguages(settings),
     missing('webhookUrl', 'webhookSecret'),
     missing('webhookSecret', 'webhookUrl'),
     missing('previousWebhookSecret', 'webhookSecret') ||
@@ -31,12 +33,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     environment.SVC_USERNAMES === 'off' && findLoginByUsername(settings),
     findSharedPort(settings),
     missing('adminUrl', 'adminPort') || missing('adminPort', 'adminUrl') || findAdminConflict(settings),
-    settings.cookiePrefix &&
-      isPlainHttp &&
-      'SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only',
-    settings.hstsMs !== undefined &&
-      isPlainHttp &&
-      'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
+    ...(isPlainHttp ? findHttpsOnly(settings) : []),
     findUnencryptedClients(settings) || findSharedAudience(settings),
     settings.auditLog &&
       logLevel &&
@@ -75,11 +72,31 @@ const findAdminConflict = (settings: ReadSettings): string | false => {
   )
 }
 
+const findHttpsOnly = ({ cookiePrefix, hstsMs }: ReadSettings): (string | false | undefined)[] => [
+  cookiePrefix && 'SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only',
+  hstsMs !== undefined &&
+    'SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only',
+]
+
 const findUnencryptedClients = ({ clients, baseUrl }: ReadSettings): string | false | undefined =>
   clients &&
   baseUrl?.startsWith('http:') &&
   !isLocalOrigin(baseUrl) &&
   'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
+
+const findUnknownLanguages = ({ language, languages }: ReadSettings): (string | false)[] => {
+  const tags = knownTags()
+  const known = `the languages are ${ownTags().join(', ')}`
+  const refuse = (name: string, tag: string): string => `${name}=${JSON.stringify(tag)} is not accepted: ${known}`
+  return [
+    language !== undefined && !tags.includes(language) && refuse('SVC_LANGUAGE', language),
+    ...(languages ?? []).map((tag) => !tags.includes(tag) && refuse('SVC_LANGUAGES', tag)),
+    language !== undefined &&
+      languages !== undefined &&
+      !languages.includes(language) &&
+      `SVC_LANGUAGES does not have ${language}, the language of SVC_LANGUAGE: add it, or set SVC_LANGUAGE to one of them`,
+  ]
+}
 
 const findNoWayIn = (settings: ReadSettings): string | false =>
   !settings.emailSignIn &&

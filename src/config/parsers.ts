@@ -1,3 +1,4 @@
+import { canonicalTag } from '../languages/negotiation.ts'
 import { isAudience } from '../lib/audience.ts'
 import { isNetwork } from '../lib/network.ts'
 import { readOrigin, redactUrl } from '../lib/url.ts'
@@ -87,6 +88,9 @@ export const imageUrl = urlParser('a path such as /logo.svg, or an https:// or h
   (/^\/(?![/\\])[^\s\\]*$/.test(text) || isHttpUrl(text)) && text.length <= 2048 ? text : undefined,
 )
 
+/** The same, for a link. */
+export const pageUrl = urlParser('a path such as /terms, or an https:// or http:// URL', imageUrl.parse)
+
 export const webhookUrl = urlParser('an http:// or https:// URL without user, password or fragment', (text) =>
   isHttpUrl(text) && !/[#]/.test(text) ? text : undefined,
 )
@@ -138,6 +142,9 @@ export const audiences = listOf(
 export const networks = listOf('"loopback", comma-separated addresses and CIDR ranges, or "none"', (item) =>
   isNetwork(item) ? item : undefined,
 )
+
+/** It is written as it usually is, in whatever case it was given. */
+export const languageTag = parser('a language tag (BCP 47), such as en, de or pt-BR', canonicalTag)
 
 export const colour = parser('a colour such as #0f6b5c', (text) =>
   /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined,

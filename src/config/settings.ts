@@ -7,6 +7,7 @@ import {
   audiences,
   blocklistFile,
   colour,
+  languageTag,
   databaseUrl,
   domain,
   duration,
@@ -19,6 +20,7 @@ import {
   oneOf,
   onOff,
   origin,
+  pageUrl,
   previousRootSecret,
   printable,
   rootSecret,
@@ -314,9 +316,21 @@ export const SETTINGS = {
   },
   supportUrl: {
     name: 'SVC_SUPPORT_URL',
-    description: 'Where people ask for help: linked from pages and messages.',
+    description: 'Where people ask for help: linked at the foot of pages, and from messages.',
     defaultText: 'none',
     ...supportUrl,
+  },
+  termsUrl: {
+    name: 'SVC_TERMS_URL',
+    description: 'Terms of use: linked at the foot of pages, and in a sentence above the button of the signup.',
+    defaultText: 'none',
+    ...pageUrl,
+  },
+  privacyUrl: {
+    name: 'SVC_PRIVACY_URL',
+    description: 'Privacy policy: linked in the same places.',
+    defaultText: 'none',
+    ...pageUrl,
   },
   homeUrl: {
     name: 'SVC_HOME_URL',
@@ -498,6 +512,18 @@ export const SETTINGS = {
     description: 'Name of the application, on the pages and in messages.',
     defaultText: 'the host of `SVC_BASE_URL`',
     ...printable(60),
+  },
+  language: {
+    name: 'SVC_LANGUAGE',
+    description: 'Language of pages and messages for people who name none that is offered.',
+    defaultValue: 'en',
+    ...languageTag,
+  },
+  languages: {
+    name: 'SVC_LANGUAGES',
+    description: 'Languages that are offered, such as `en, de, pt-BR`. With one, pages have no picker.',
+    defaultText: 'all',
+    ...listOf('comma-separated language tags, such as en, de or pt-BR', languageTag.parse),
   },
   logoUrl: {
     name: 'SVC_LOGO_URL',

@@ -1,4 +1,5 @@
 import { loginAudience } from '../lib/audience.ts'
+import { createLanguages, type Languages } from '../languages/languages.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config.ts'
 import { foreignHashBytes } from './hash-cost.ts'
 
@@ -15,11 +16,11 @@ const webhookSettings = (config: Config) => {
   }
 }
 
-const mailSettings = (config: Config, baseUrl: string) => {
+const mailSettings = (config: Config, baseUrl: string, languages: Languages) => {
   const { smtp: server, mailFrom: from, mailTimeoutMs: timeoutMs, accentColor, supportUrl, passwords } = config
   if (!server || !from) return undefined
   const branding = { appName: appNameOf(config, baseUrl), accentColor, baseUrl, supportUrl, passwords }
-  return { server, from, timeoutMs, branding }
+  return { server, from, timeoutMs, branding, languages }
 }
 
 const DAY_MS = 86_400_000
@@ -28,10 +29,12 @@ const DAY_MS = 86_400_000
 export const settingsOfSubjects = (config: Config) => {
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const appName = appNameOf(config, baseUrl)
+  const languages = createLanguages({ usual: config.language, offered: config.languages })
   const acceptsCodes = config.secondFactor !== 'off'
   const acceptsPasskeys = config.relyingPartyId !== undefined
   return {
     baseUrl,
+    languages,
     audit: { retentionMs: config.auditRetentionMs, isLogged: config.auditLog },
     keys: {
       // Keys stay published for as long as a token of theirs may be good.
@@ -68,7 +71,7 @@ export const settingsOfSubjects = (config: Config) => {
     browsers: { trustMs: config.trustedBrowserMs },
     limits: { enabled: config.rateLimit },
     webhooks: { settings: webhookSettings(config), retentionMs: config.webhookRetentionMs },
-    mail: { settings: mailSettings(config, baseUrl) },
+    mail: { settings: mailSettings(config, baseUrl, languages) },
     notices: { tellsOfNewBrowsers: config.mailNotices, usernames: config.usernames },
     links: {
       lifetimes: { resetMs: config.resetTtlMs, verifyMs: config.verifyTtlMs, inviteMs: config.inviteTtlMs },

@@ -20,6 +20,8 @@ export interface CookieWriter {
   device: (secret: string) => string
   /** The cookie names a way to sign in, and outlives sessions too. */
   lastWay: (way: string) => string
+  /** The cookie names the language that was picked, and lasts as long. */
+  language: (tag: string) => string
   /** The cookie says when the account page has offered a passkey. */
   offered: (atMs: number, lifetimeMs: number) => string
   /** The cookie lasts as long as a link that this browser has asked for. */
@@ -80,6 +82,7 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
 
     device: (secret) => write('device', secret, FOUR_HUNDRED_DAYS_SECONDS),
     lastWay: (way) => write('lastWay', way, FOUR_HUNDRED_DAYS_SECONDS),
+    language: (tag) => write('language', tag, FOUR_HUNDRED_DAYS_SECONDS),
     offered: (atMs, lifetimeMs) => write('offered', String(Math.floor(atMs / 1000)), Math.ceil(lifetimeMs / 1000)),
     link: (browserSecret, lifetimeMs) => write('link', browserSecret, Math.ceil(lifetimeMs / 1000)),
     pending: (sealed = '', lifetimeMs = 0) => write('pending', sealed, Math.ceil(lifetimeMs / 1000)),

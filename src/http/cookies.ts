@@ -13,6 +13,7 @@ export type CookieRole =
   | 'codes'
   | 'done'
   | 'lastWay'
+  | 'language'
   | 'offered'
 
 /** These cookies tell scripts of the application how things are. svc writes them and never reads them. */
@@ -41,6 +42,8 @@ export const readableCookies = (table: CookieTable): [CookieRole, Cookie][] =>
 export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boolean }): CookieTable => {
   const [host, secure] = settings.cookiePrefix ? ['__Host-', '__Secure-'] : ['', '']
   const isHttps = settings.baseUrl.startsWith('https:')
+  const ofThisHost = (name: string, path = '/auth'): Cookie =>
+    isHttps ? { name: `__Host-${name}`, path: '/', httpOnly: true } : { name, path, httpOnly: true }
   return {
     access: { name: `${host}svc_access`, path: '/', httpOnly: true },
     refresh: { name: `${secure}svc_refresh`, path: '/auth', httpOnly: true },
@@ -50,9 +53,7 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     session: { name: `${host}svc_session`, path: '/', httpOnly: false },
     fresh: { name: `${host}svc_fresh`, path: '/', httpOnly: false },
     // This proves that the browser that returns from a provider is the one that was sent there.
-    oauth: isHttps
-      ? { name: '__Host-svc_oauth', path: '/', httpOnly: true }
-      : { name: 'svc_oauth', path: '/auth/oauth', httpOnly: true },
+    oauth: ofThisHost('svc_oauth', '/auth/oauth'),
     // This says how often the login page has sent the browser straight on, or that it must not
     // (`web/login/straight-on.ts`).
     stay: { name: `${secure}svc_stay`, path: '/auth/login', httpOnly: true },
@@ -60,22 +61,18 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     device: { name: `${secure}svc_device`, path: '/auth', httpOnly: true },
     // This names the last way to sign in, and no user, so that the login page can point to it.
     lastWay: { name: `${secure}svc_last_way`, path: '/auth', httpOnly: true },
+    // This is the language that was picked at the foot of a page. No other host of the domain may set it.
+    language: { name: `${host}svc_language`, path: '/', httpOnly: true },
     // This says when the account page has offered a passkey, so that it does not do so on every visit.
     offered: { name: `${secure}svc_offered`, path: '/auth/account', httpOnly: true },
     // This holds new recovery codes, sealed, until the page has shown them.
     codes: { name: `${secure}svc_codes`, path: '/auth/account', httpOnly: true },
     // This tells the browser that asked for a link from others in which the link is opened.
-    link: isHttps
-      ? { name: '__Host-svc_link', path: '/', httpOnly: true }
-      : { name: 'svc_link', path: '/auth', httpOnly: true },
+    link: ofThisHost('svc_link'),
     // This says what the user has done last, so that no link of a stranger makes a page say it.
-    done: isHttps
-      ? { name: '__Host-svc_done', path: '/', httpOnly: true }
-      : { name: 'svc_done', path: '/auth', httpOnly: true },
+    done: ofThisHost('svc_done'),
     // This holds what was proved in a sign-in that waits for a second factor.
-    pending: isHttps
-      ? { name: '__Host-svc_pending', path: '/', httpOnly: true }
-      : { name: 'svc_pending', path: '/auth', httpOnly: true },
+    pending: ofThisHost('svc_pending'),
   }
 }
 

@@ -19,12 +19,19 @@ export interface NotSentView {
   requestId: string
 }
 
+interface PickerView {
+  csrfToken: string
+  returnTo: string
+}
+
 export type DeadLinkView = Pick<DeadLinkError, 'purpose' | 'state'>
 
 /** The kernel answers with these pages, which `web/site/` makes. They are ready when the service listens. */
 export interface Frame {
   /** Makes the `Content-Security-Policy` header of a page that may have been opened on these hosts. */
   contentSecurityPolicy: (hosts: readonly string[]) => string
+  /** Puts the form with which people choose the language at the foot of a page; it leads back to this address. */
+  withPicker(page: string, view: PickerView): string
   error(view: ErrorView): string
   deadLink(view: DeadLinkView): string
   notSent(view: NotSentView): string

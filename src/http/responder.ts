@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import type { AppError } from '../lib/errors.ts'
+import type { Languages } from '../languages/languages.ts'
 import type { Log } from '../lib/log.ts'
 import type { Frame } from './frame.ts'
 import { DeadLinkError } from '../links/link.ts'
@@ -8,6 +8,7 @@ import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
 import { isKnownToClient, prefersJson } from './negotiation.ts'
+import { createWithPicker, languageHeaders } from './page-language.ts'
 import { ANY_ORIGIN, oauthNameOf, toOAuthResponse } from './oauth-errors.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -18,8 +19,8 @@ import {
   json,
   page,
   redirect,
+  sendParts,
   type StreamedResponse,
-  takenWithin,
 } from './response.ts'
 import { findReturnTo, leadsToRequest } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
@@ -32,6 +33,7 @@ interface ResponderDeps {
   homeUrl: string
   hasClients: boolean
   log: Log
+  languages: Languages
   frame: Frame
   securityHeaders: SecurityHeaders
   isStopping: () => boolean
@@ -68,6 +70,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const { baseUrl, log, frame, securityHeaders, isStopping, requestMetrics } = deps
   const { host: baseHost } = new URL(baseUrl)
   const challenge = challengeOf(deps.cookieTable)
+  const withPicker = createWithPicker(deps)
   const logRequest = createRequestLog({ log, requestMetrics })
 
   const securityHeadersOf = (context: IncomingRequest, { responseKind, holdsToken }: Destination, isPage: boolean) => {
@@ -97,6 +100,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     const headers = ['x-request-id', context.requestId, ...security, ...own, ...more]
     if ((to.responseKind === 'html' || (to.responseKind === 'check' && isPage)) && !servesClient(context, leadsTo))
       headers.push(...securityHeaders.ownWindow)
+    if (isPage) headers.push(...languageHeaders())
     if (to.anyOrigin) headers.push(...ANY_ORIGIN)
     pushCaching(headers, cacheSeconds, SETS_NO_COOKIE.has(to.responseKind) ? [] : context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
@@ -106,14 +110,14 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const writeParts = (
     outgoing: ServerResponse,
     { requestId }: IncomingRequest,
-    { status, contentType, parts, patienceMs }: StreamedResponse,
+    response: StreamedResponse,
     headers: Headers,
   ): number => {
+    const { status, contentType } = response
     outgoing.writeHead(status, [...headers, 'content-type', contentType])
-    const taken = patienceMs === undefined ? parts : takenWithin(patienceMs, parts, () => outgoing.destroy())
-    pipeline(taken, outgoing).catch((error: NodeJS.ErrnoException) => {
-      const isClientGone = error.code === 'ERR_STREAM_PREMATURE_CLOSE'
-      if (!isClientGone) log.error({ request_id: requestId, err: error }, 'a response was broken off')
+    sendParts(outgoing, response).catch((error: unknown) => {
+      log.error({ request_id: requestId, err: error }, 'a response was broken off')
+      outgoing.destroy()
     })
     return status
   }
@@ -133,15 +137,12 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       return 303
     }
     if ('parts' in response) return writeParts(outgoing, context, response, headers)
-    const { status, body, gzipped, contentType, retryAfterSeconds, etag } = response
+    const { status, gzipped, contentType, retryAfterSeconds, etag } = response
     if (etag !== undefined) headers.push('etag', etag)
-    if (etag !== undefined && isKnownToClient(context.headers['if-none-match'], etag)) {
-      outgoing.writeHead(304, headers).end()
-      return 304
-    }
-    if (status === 204) {
-      outgoing.writeHead(204, headers).end()
-      return 204
+    const isKnown = etag !== undefined && isKnownToClient(context.headers['if-none-match'], etag)
+    if (isKnown || status === 204) {
+      outgoing.writeHead(isKnown ? 304 : 204, headers).end()
+      return isKnown ? 304 : 204
     }
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
@@ -152,6 +153,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       outgoing.writeHead(status, headers).end(gzipped)
       return status
     }
+    const body = contentType === HTML_TYPE ? withPicker(context, to, response) : response.body
     const bytes = Buffer.byteLength(body)
     headers.push('content-length', String(bytes))
     // ASCII has a byte for each character, and needs no encoder.

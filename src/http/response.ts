@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { AppError } from '../lib/errors.ts'
 
 export interface ContentResponse {
@@ -13,6 +14,8 @@ export interface ContentResponse {
   headers?: readonly string[]
   /** This is a validator of the body: a client that has the body already is answered 304. */
   etag?: string
+  /** It shows something that its address does not show again, so that nothing on it leads back there. */
+  isShownOnce?: true
   /** The log learns from this why the request was refused, if the page says so in its own words. */
   refused?: AppError
 }
@@ -25,17 +28,26 @@ export interface StreamedResponse extends Pick<ContentResponse, 'status' | 'cont
   patienceMs?: number
 }
 
-/** Hands parts on; calls `giveUp` when the next one is not asked for within this time. */
-export async function* takenWithin(patienceMs: number, parts: AsyncIterable<string>, giveUp: () => void) {
+/** Sends each part when the client has taken the one before. Of a thousand streams, those that are taken cost no timer. */
+export const sendParts = async (outgoing: ServerResponse, { parts, patienceMs }: StreamedResponse): Promise<void> => {
   for await (const part of parts) {
-    const timer = setTimeout(giveUp, patienceMs).unref()
-    try {
-      yield part
-    } finally {
-      clearTimeout(timer)
-    }
+    if (!outgoing.destroyed && !outgoing.write(part)) await taken(outgoing, patienceMs)
+    if (outgoing.destroyed) return
   }
+  outgoing.end()
 }
+
+/** Resolves when the client has taken enough, or is gone. One that takes nothing for so long is cut off. */
+const taken = (outgoing: ServerResponse, patienceMs: number | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = patienceMs === undefined ? undefined : setTimeout(() => outgoing.destroy(), patienceMs)
+    const goOn = (): void => {
+      clearTimeout(timer)
+      outgoing.off('drain', goOn).off('close', goOn)
+      resolve()
+    }
+    outgoing.on('drain', goOn).on('close', goOn)
+  })
 
 export type HttpResponse = ContentResponse | StreamedResponse | Redirect
 

@@ -12,7 +12,8 @@ export const AUTHORIZE_PATH = '/auth/oauth2/authorize'
 const SEALED_REQUEST = `${AUTHORIZE_PATH}?request=`
 const MAX_LENGTH_OF_REQUEST = 4096
 
-export const pathOfRequest = (sealed: string): string => SEALED_REQUEST + sealed
+export const pathOfRequest = (sealed: string, language?: string): string =>
+  `${SEALED_REQUEST}${sealed}${language === undefined ? '' : `&ui_locales=${language}`}`
 
 /** Tells whether an address leads back to a client's request, at once or after other pages of svc. */
 export const leadsToRequest = (address: string): boolean =>

@@ -34,8 +34,11 @@ export interface Documentation {
   }[]
   /** The route takes this body, as JSON. */
   body?: { schema: Schema }
-  /** The key is the status. If there is no schema, the body is empty. */
-  responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] | undefined }>
+  /** The key is the status. If there is no schema, the body is empty. `stream` is that of an event stream in its place. */
+  responses: Record<
+    number,
+    { description: string; schema?: Schema; stream?: Schema; headers?: ResponseHeader[] | undefined }
+  >
 }
 
 /** This says why a form was refused. */
@@ -130,8 +133,11 @@ export interface FormColumns {
 /** These are limits of the user or of the network, or the limits of logins with a password. */
 type FormLimits = readonly LimitName[] | 'login'
 
-/** `holdsToken` means that the address, or a field, is the token of a link, which must not get into any `Referer`. */
-type PageColumns = { responseKind: 'html'; holdsToken?: true }
+/**
+ * `isShownOnce` means that the address is good once: no page leads back there. `holdsToken` means that the address, or a field, is the token of a link, which must not
+ * get into any `Referer`.
+ */
+type PageColumns = { responseKind: 'html'; holdsToken?: true; isShownOnce?: true }
 
 /** `answersScripts` means that a request that accepts JSON and no page gets its errors in JSON. */
 export type FormRoute<Credential extends unknown[]> = PageColumns &
@@ -260,6 +266,7 @@ export interface Destination {
   responseKind: ResponseKind
   frequent?: boolean | undefined
   holdsToken?: boolean | undefined
+  isShownOnce?: boolean | undefined
   answersScripts?: boolean | undefined
   isShownToPeople?: IsShownToPeople | undefined
   guard?: Route['guard'] | undefined

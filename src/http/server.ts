@@ -13,6 +13,7 @@ import { createFinishRefresh } from './finish-refresh.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
 import { createOwnRequestCheck } from './csrf.ts'
+import { createPageLanguage } from './page-language.ts'
 import { createProbeAnswers, PROBE_DESTINATION } from './probe-answer.ts'
 import { createResponder } from './responder.ts'
 import { type HttpResponse, noContent } from './response.ts'
@@ -28,6 +29,7 @@ import { IncomingRequest } from './transport/incoming-request.ts'
 import { createMalformedRequests } from './transport/malformed-requests.ts'
 import { createProxyCheck } from './transport/proxy-check.ts'
 import { createRequestIds } from './transport/request-ids.ts'
+import { inLanguage } from '../languages/language.ts'
 import { AppError } from '../lib/errors.ts'
 
 const MAX_BODY_KIB = 16
@@ -74,6 +76,7 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
   const checkProxy = createProxyCheck(given)
   const answerProbe = createProbeAnswers(deps)
   const newRequestId = createRequestIds()
+  const pageLanguage = createPageLanguage(given.languages)
   const formTurns = createTurns(FORMS_A_TURN)
   const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
 
@@ -88,6 +91,7 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
     guards.requireRefreshCookie(route, context)
     const { 'content-type': type, 'content-encoding': encoding } = context.headers
     if (!takesJson(route)) context.form = readForm(body, type, TAKES_FORM.has(route.responseKind))
+    if (route.responseKind === 'html') pageLanguage.followForm(context)
     const refused = route.method === 'POST' && route.csrf === 'token' ? refuseForeign(context) : undefined
     if (refused) return (await loadForms()).refuse(route, context, refused)
     if (takesJson(route) && body.length > 0) context.json = readJson(body, type, encoding)
@@ -116,13 +120,25 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
     const route = routeLookup.find(context.method, context.path)
     if (route === undefined) {
       const { to, error, headers, facts } = noRoute.refuse(context.method, context.path)
-      responder.sendError(outgoing, context, to, error, { headers, facts })
+      inLanguage(pageLanguage.find(context), () =>
+        responder.sendError(outgoing, context, to, error, { headers, facts }),
+      )
       return
     }
     // Proxies announce the body of the visitor and send none: the bytes that follow on the connection would pass for
     // it.
     if (route.method === 'ANY' && announcesBody(incoming)) outgoing.shouldKeepAlive = false
     checkProxy(incoming)
+    if (showsPages(route)) inLanguage(pageLanguage.find(context), () => answer(route, context, incoming, outgoing))
+    else answer(route, context, incoming, outgoing)
+  }
+
+  const answer = (
+    route: Route,
+    context: IncomingRequest,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): void => {
     const send = (response: HttpResponse): void => responder.send(outgoing, context, route, response)
     const sendError = (error: unknown): void => responder.sendError(outgoing, context, route, error)
     try {
@@ -174,6 +190,9 @@ const createCookieChecks = ({ cookieTable, cookiePrefix, rootSecret }: RouteDeps
   const isConfirmed = cookiePrefix ? csrfTokens.confirmsRefresh : undefined
   return { csrfTokens, readCookies: createCookieReader({ cookieTable, isConfirmed }) }
 }
+
+/** Data have no language. */
+const showsPages = ({ responseKind }: Route): boolean => responseKind !== 'json' && responseKind !== 'oauth'
 
 const takesJson = (route: KeylessRoute): boolean => 'takesJson' in route && route.takesJson
 

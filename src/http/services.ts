@@ -4,6 +4,7 @@ import type { KnownBrowsers } from '../sign-in/known-browsers.ts'
 import type { Clients } from '../clients/clients.ts'
 import type { UserDirectory } from '../accounts/directory/directory.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import type { Languages } from '../languages/languages.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -66,6 +67,7 @@ export interface ServerDeps {
   isTrustedProxy: (address: string) => boolean
   clock: Clock
   log: Log
+  languages: Languages
   apiKeys: ApiKeys
   idempotency: Idempotency
   users: Accounts

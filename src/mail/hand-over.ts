@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { inLanguage } from '../languages/language.ts'
 import type { Clock } from '../lib/time.ts'
 import type { MailSettings } from './mail-settings.ts'
 import type { Message } from './message.ts'
@@ -36,12 +37,16 @@ export const handOver = async (
 }
 
 /** Writes a message as it goes over the wire: headers, text and HTML (RFC 5322, RFC 2046 section 5.1.4). */
-const compose = async ({ from, branding }: MailSettings, { id, to, message }: OpenMessage): Promise<Buffer> => {
+const compose = async (
+  { from, branding, languages }: MailSettings,
+  { id, to, message }: OpenMessage,
+): Promise<Buffer> => {
   const [{ renderMessage }, { default: MailComposer }] = await Promise.all([
     import('./messages/render.ts'),
     import('nodemailer/lib/mail-composer'),
   ])
-  const { subject, text, html } = renderMessage(message, branding)
+  const language = languages.get(languages.find(message.language) ?? languages.usual)
+  const { subject, text, html } = inLanguage(language, () => renderMessage(message, branding))
   return new MailComposer({
     from: { name: undecoded(from.name ?? ''), address: from.address },
     to: { name: '', address: to },

@@ -1,3 +1,4 @@
+import type { Languages } from '../languages/languages.ts'
 import type { MessageBranding } from './messages/content.ts'
 
 /** This server takes the mail; the members say how svc reaches it (RFC 8314). */
@@ -25,4 +26,5 @@ export interface MailSettings {
   /** This is the time limit for one attempt to hand over a message. */
   timeoutMs: number
   branding: MessageBranding
+  languages: Languages
 }

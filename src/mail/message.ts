@@ -16,6 +16,8 @@ interface About {
   occurredAtMs: number
   /** This is the device of the request, if there was one. */
   device?: KnownDevice
+  /** This is the language of the recipient, if it is known. It is never that of the user who caused the message. */
+  language?: string | undefined
 }
 
 /** A message that signs in says from where it was asked for, so that its reader can tell a request of a stranger. */

@@ -4,12 +4,14 @@ import { getUser } from '../api/v1/get-user.ts'
 import { createGetJwkSet, createGetReadiness, getHealth } from '../api/v1/operation.ts'
 import { createRefreshSession } from '../api/v1/refresh-session.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { redirect } from '../http/response.ts'
+import { type HttpResponse, redirect } from '../http/response.ts'
 import type { Route, ShowAgain } from '../http/route.ts'
 import type { Application } from '../http/server.ts'
 import type { ProviderView, RouteDeps } from '../http/services.ts'
 import { ACCOUNT_PATH, stepUpAfterLogin } from '../http/step-up.ts'
 
+import { inLanguage } from '../languages/language.ts'
+import { AppError } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/url.ts'
 import { acceptsGzip } from '../http/negotiation.ts'
 import type { Asset } from './site/assets.ts'
@@ -36,7 +38,7 @@ const PASSWORD = ['passwordOfUser', 'passwordFormOfUser'] as const
  * This is THE table of routes. Any other path is 404; `http/route.ts` says what the columns mean. A module is loaded
  * with the first request for it, or after the start, except for modules that are requested all the time.
  */
-const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): Route[] => {
+const createRoutes = (given: RouteDeps, { layout, iconOf, assets, findAsset }: SiteFrame): Route[] => {
   const deps = { ...given, layout, iconOf }
   // Login and signup share one module, which counts how often a browser comes back to either.
   const entry = screen(deps, async (given) => {
@@ -57,6 +59,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
   )
   const signup = loadedFirst(async () => (await import('./signup/signup.ts')).createSignup(await entry()))
   const logout = screen(deps, async (given) => (await import('./logout/logout.ts')).createLogout(given))
+  const language = screen(deps, async (given) => (await import('./language/language.ts')).createChooseLanguage(given))
   const account = partsOf(screen(deps, async (given) => (await import('./account/account.ts')).createAccount(given)))
   const lists = partsOf(screen(deps, async (given) => (await import('./account/lists.ts')).createAccountLists(given)))
   const confirm = screen(deps, async (given) =>
@@ -182,6 +185,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     { method: 'POST', path: '/auth/signup',                  guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', module: signup, event: 'signup', limits: ['signupOfAddress'], outcome: 'signup' },
     { method: 'GET',  path: '/auth/logout',                  guard: 'none',                         responseKind: 'html', module: logout },
     { method: 'POST', path: '/auth/logout',                  guard: 'none',          csrf: 'token', responseKind: 'html', answersScripts: true, module: logout },
+    { method: 'POST', path: '/auth/language',                guard: 'none',          csrf: 'token', responseKind: 'html', module: language },
     { method: 'GET',  path: '/auth/account',                 guard: 'session',                      responseKind: 'html', module: account('page') },
     { method: 'POST', path: '/auth/account/email',           guard: 'session',       csrf: 'token', responseKind: 'html', module: account('email') },
     { method: 'POST', path: '/auth/account/email/verify',    guard: 'session',       csrf: 'token', responseKind: 'html', module: account('verification'), event: 'email_verification_request' },
@@ -285,6 +289,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets }: SiteFrame): 
     // Each provider and each file of the pages has its own rows.
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider, { reset: resetPassword, undo: undoEmail })),
     ...assets.map(assetRoute),
+    { method: 'GET',  path: '/auth/assets/{file}',           guard: 'none',                         responseKind: 'asset', frequent: true, module: at({ handle: createFindAsset(deps, findAsset) }) },
   ]
   return withoutSwitchedOff([...routes, ...reopenedForms(routes), ...preflights(routes)], deps)
 }
@@ -315,7 +320,7 @@ const providerRoutes = (deps: ScreenDeps, provider: ProviderView, linkPages: Lin
   // biome-ignore format: a table is read by its columns
   return [
     { method: 'POST', path: base,               guard: 'none', csrf: 'token',           responseKind: 'html', holdsToken: true, module: start },
-    { method: 'GET',  path: `${base}/callback`, guard: 'none',                          responseKind: 'html', holdsToken: true, isSafe: false, module: callback },
+    { method: 'GET',  path: `${base}/callback`, guard: 'none',                          responseKind: 'html', holdsToken: true, isSafe: false, isShownOnce: true, module: callback },
     { method: 'POST', path: `${base}/callback`, guard: 'none', csrf: 'changes_nothing', responseKind: 'html', module: callback },
     { method: 'GET',  path: `${base}/link`,     guard: 'none',                          responseKind: 'html', module: linkPart('page') },
     { method: 'POST', path: `${base}/link`,     guard: 'none', csrf: 'token',           responseKind: 'html', needs: 'passwords', module: linkPart('byPassword'), event: 'login', limits: 'login' },
@@ -325,14 +330,27 @@ const providerRoutes = (deps: ScreenDeps, provider: ProviderView, linkPages: Lin
 
 const ONE_YEAR_SECONDS = 31_536_000
 
-const assetRoute = ({ path, contentType, body, gzipped }: Asset): Route => {
+const assetRoute = (asset: Asset): Route => ({
+  method: 'GET',
+  path: asset.path,
+  guard: 'none',
+  responseKind: 'asset',
+  frequent: true,
+  module: at({ handle: (context) => assetResponse(asset, context) }),
+})
+
+const assetResponse = ({ contentType, body, gzipped }: Asset, { headers }: RequestContext): HttpResponse => {
   const plain = { status: 200, contentType, body, cacheSeconds: ONE_YEAR_SECONDS, headers: ['vary', 'accept-encoding'] }
-  return {
-    method: 'GET',
-    path,
-    guard: 'none',
-    responseKind: 'asset',
-    frequent: true,
-    module: at({ handle: ({ headers }) => (acceptsGzip(headers) ? { ...plain, gzipped: gzipped() } : plain) }),
-  }
+  return acceptsGzip(headers) ? { ...plain, gzipped: gzipped() } : plain
 }
+
+/** Handles the paths of files that differ by language. Each is made when it, or a page with it, is first asked for. */
+const createFindAsset =
+  ({ languages }: Pick<RouteDeps, 'languages'>, findAsset: SiteFrame['findAsset']) =>
+  (context: RequestContext): HttpResponse => {
+    const [path = ''] = context.target.split('?', 1)
+    const tag = languages.find(/\.([\w-]+)\.[\da-f]+\.js$/.exec(path)?.[1] ?? 'en')
+    const asset = tag && inLanguage(languages.get(tag), () => findAsset(path))
+    if (asset) return assetResponse(asset, context)
+    throw new AppError('not_found', 'There is nothing here.')
+  }

@@ -60,7 +60,7 @@ const newWindow = async (
     at = service,
   }: { scripts?: boolean; isExpected?: (complaint: string) => boolean; at?: Service } = {},
 ): Promise<BrowserWindow> => {
-  const visitor = await openWindow(browser, at, { scripts })
+  const visitor = await openWindow(browser, at, { scripts, isEverywhere: true })
   // The application is served by the test; requests to providers go to the providers.
   await visitor.context.route(
     ({ origin }) => origin !== at.url,

@@ -54,7 +54,7 @@ const assertAllUsual = async (visitors: TestUsers) => {
 
 /** Makes the service open as many connections as it may. */
 const openAll = async ({ stayer }: TestUsers) => {
-  const answers = await Promise.all(Array.from({ length: 30 }, () => stayer.get('/auth/account')))
+  const answers = await Promise.all(Array.from({ length: 2 * POOL }, () => stayer.get('/auth/account')))
   for (const answer of answers) assertUsualStatus('account', answer)
 }
 
@@ -289,7 +289,7 @@ describe('PostgreSQL', () => {
 
   test('ends connections again and again: each request succeeds or is 503, and no connection leaks', async () => {
     const visitors = await createTestUsers(service)
-    for (let round = 0; round < 15; round++) {
+    for (let round = 0; round < 6; round++) {
       const [answers] = await Promise.all([sendAllRequests(service, visitors), disconnectOften()])
       for (const [visit, answer] of answers) {
         if (answer.status === 503) assertUnavailable(visit, answer)
@@ -340,7 +340,7 @@ describe('PostgreSQL', () => {
     const refreshes = Promise.all(Array.from({ length: 60 }, () => stayer.copy().refresh()))
     const over = refreshes.then(() => 'over' as const)
     const reads: Answer[] = []
-    while ((await Promise.race([over, sleep(5)])) !== 'over') reads.push(await stayer.get('/auth/api/v1/user'))
+    while ((await Promise.race([over, sleep(50)])) !== 'over') reads.push(await stayer.get('/auth/api/v1/user'))
     await unlock()
     await unhinder()
     for (const answer of reads) assertUsualStatus('user', answer)

@@ -71,7 +71,7 @@ describe('the power cut', { concurrency: 2 }, () => {
     test(`nothing is acknowledged that is not on disk (with syncs that take ${delayMs} ms more)`, async (t) => {
       const disk = watchDisk({ t, delayMs, images: true })
       const service = await startServiceProcess({ t, cwd: disk.directory, env: { ...disk.env, ...secret } })
-      const promised = await loadUntilPowerCut(service, 15)
+      const promised = await loadUntilPowerCut(service, 6)
       const env = { ...secret, SVC_PORT: String(service.port) }
       const survivor = await startServiceProcess({ t, cwd: disk.afterPowerCut(), env })
       for (const person of promised.signedUp) await assertCanLogIn(survivor, person)

@@ -5,6 +5,7 @@ import { newPerson } from '../support/client/accounts.ts'
 import { createBackend } from '../support/client/backend.ts'
 import type { Answer } from '../support/client/user-agent.ts'
 import { turnedProcessClock } from '../support/clock/turned-process-clock.ts'
+import { HASHES_THAT_WAIT } from '../support/service/command.ts'
 import { listUsers } from '../support/service/operator-commands.ts'
 import { startServiceProcess } from '../support/service/service-process.ts'
 
@@ -16,7 +17,9 @@ const CLAIM_MS = 31_000
 
 test('6 times kill -9 during requests with an Idempotency-Key: each has one effect, and keeps its first answer', async (t) => {
   const clock = turnedProcessClock(t)
-  const service = await startServiceProcess({ t, fullHashes: true, env: clock.env })
+  // Hashes that wait keep requests under way for a while.
+  const options = `${clock.env.NODE_OPTIONS} ${HASHES_THAT_WAIT}`
+  const service = await startServiceProcess({ t, env: { ...clock.env, NODE_OPTIONS: options } })
   const backend = await createBackend(service, ['users:write'])
   const send = ({ name, body }: Sent): Promise<Answer> =>
     backend.call('POST', '/users', body, { 'idempotency-key': name })
@@ -26,7 +29,6 @@ test('6 times kill -9 during requests with an Idempotency-Key: each has one effe
   for (let round = 0; round < ROUNDS; round++) {
     const requests = Array.from({ length: AT_ONCE }, (_, index): Sent => {
       const { email, password } = newPerson()
-      // A hash keeps a request under way for a while.
       return { name: `round-${round}-${index}`, body: { email, ...(index > 2 && { password }) } }
     })
     all.push(...requests)

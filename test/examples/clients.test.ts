@@ -203,7 +203,7 @@ describe('examples of clients', { concurrency: false }, () => {
       skip: !canRun('mcp'),
     }, async () => {
       const [name, { kept, provider }] = await prepare()
-      const visitor = await openWindow(browser, { url })
+      const visitor = await openWindow(browser, { url }, { isEverywhere: true })
       const { page } = visitor
       const logIn = await enter(visitor)
       const connect = async () => {

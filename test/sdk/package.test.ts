@@ -171,12 +171,23 @@ const COMPILERS = {
   'TypeScript 5': [path.join(ROOT, 'test/openapi/node_modules/typescript/bin/tsc')],
 }
 
-/** The older compiler would need many seconds for the types of the frameworks. */
-const RUNS: [compiler: keyof typeof COMPILERS, module: string, moduleResolution: string, program: string][] = [
-  ['TypeScript 7', 'node16', 'node16', PROGRAM + WITH_FRAMEWORKS],
-  ['TypeScript 7', 'nodenext', 'nodenext', PROGRAM + WITH_FRAMEWORKS],
-  ['TypeScript 7', 'esnext', 'bundler', PROGRAM + WITH_FRAMEWORKS],
-  ['TypeScript 5', 'node16', 'node16', PROGRAM],
+type Run = [
+  compiler: keyof typeof COMPILERS,
+  module: string,
+  moduleResolution: string,
+  program: string,
+  skipLibCheck: boolean,
+]
+
+/**
+ * The older compiler would need many seconds for the types of the frameworks. Each compiler checks the declarations
+ * once; with other ways to find modules, the program shows that they are found.
+ */
+const RUNS: Run[] = [
+  ['TypeScript 7', 'node16', 'node16', PROGRAM + WITH_FRAMEWORKS, true],
+  ['TypeScript 7', 'nodenext', 'nodenext', PROGRAM + WITH_FRAMEWORKS, false],
+  ['TypeScript 7', 'esnext', 'bundler', PROGRAM + WITH_FRAMEWORKS, true],
+  ['TypeScript 5', 'node16', 'node16', PROGRAM, false],
 ]
 
 const STRICT = {
@@ -249,7 +260,7 @@ describe('the package @svc/sdk', () => {
       )
   })
 
-  for (const [compiler, module, moduleResolution, program] of RUNS) {
+  for (const [compiler, module, moduleResolution, program, skipLibCheck] of RUNS) {
     test(`has types for ${compiler} with moduleResolution ${moduleResolution}`, () => {
       const target = {
         module,
@@ -258,7 +269,7 @@ describe('the package @svc/sdk', () => {
         lib: ['es2023', 'esnext.disposable', 'dom', 'dom.iterable'],
       }
       // Of the declarations, those that the compiler brings itself are not in question.
-      const checks = { strict: true, skipLibCheck: false, skipDefaultLibCheck: true }
+      const checks = { strict: true, skipLibCheck, skipDefaultLibCheck: true }
       const compilerOptions = { ...target, ...checks, noEmit: true, types: ['node'] }
       writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
       writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')

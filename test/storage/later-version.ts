@@ -1,10 +1,10 @@
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { runSvc, spawnSvc } from '../support/service/command.ts'
+import { HASHES_AT_NO_COST, runSvc, spawnSvc } from '../support/service/command.ts'
 import { startServiceProcess } from '../support/service/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const ROOT = path.join(import.meta.dirname, '../..')
+const LAUNCHER = new URL('../../bin/svc.js', import.meta.url).href
 
 /** The SQL of a migration with its header: one text for both databases, or one for each. */
 type Migration = string | { sqlite: string; postgres: string }
@@ -16,31 +16,34 @@ export type Version = {
   spawnSvc: typeof spawnSvc
 }
 
-/** The same packages, with a separate folder for the compiled code of the copy. */
-const linkPackages = (root: string) => {
-  const [from, to] = [path.join(ROOT, 'node_modules'), path.join(root, 'node_modules')]
-  mkdirSync(to)
-  for (const name of readdirSync(from).filter((entry) => !entry.startsWith('.')))
-    symlinkSync(path.join(from, name), path.join(to, name))
-}
+const filesOf = (name: string, migration: Migration): [file: string, text: string][] =>
+  typeof migration === 'string'
+    ? [[`${name}.sql`, migration]]
+    : Object.entries(migration).map(([dialect, text]) => [`${name}.${dialect}.sql`, text])
 
-const writeMigration = (root: string, name: string, migration: Migration) => {
-  const write = (end: string, text: string) =>
-    writeFileSync(path.join(root, `src/storage/migrations/${name}${end}.sql`), text)
-  if (typeof migration === 'string') write('', migration)
-  else for (const [dialect, text] of Object.entries(migration)) write(`.${dialect}`, text)
-}
+/** Starts this version, which finds more files in its folder of migrations. */
+const launcherWith = (files: Record<string, string>): string => `
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 
-/** A copy of this version of svc with more migrations, by name; removed after the file. */
+const files = ${JSON.stringify(files)}
+const { readdirSync, readFileSync } = fs
+const FOLDER = /[/]storage[/]migrations[/]([^/]*)$/
+fs.readdirSync = (folder, ...options) =>
+  [...readdirSync(folder, ...options), ...(FOLDER.test(String(folder)) ? Object.keys(files) : [])]
+fs.readFileSync = (file, ...options) => files[FOLDER.exec(String(file))?.[1]] ?? readFileSync(file, ...options)
+syncBuiltinESMExports()
+await import(${JSON.stringify(LAUNCHER)})
+`
+
+/** This version of svc with more migrations, by name. */
 export const laterVersion = (migrations: Record<string, Migration>): Version => {
-  const root = temporaryDirectory()
-  for (const part of ['src', 'bin', 'package.json'])
-    cpSync(path.join(ROOT, part), path.join(root, part), { recursive: true })
-  linkPackages(root)
-  for (const [name, migration] of Object.entries(migrations)) writeMigration(root, name, migration)
-  const launcher = path.join(root, 'bin/svc.js')
+  const launcher = path.join(temporaryDirectory(), 'later.mjs')
+  const files = Object.entries(migrations).flatMap(([name, migration]) => filesOf(name, migration))
+  writeFileSync(launcher, launcherWith(Object.fromEntries(files)))
   return {
-    startService: (options) => startServiceProcess({ ...options, launcher }),
+    startService: (options) =>
+      startServiceProcess({ ...options, env: { ...options?.env, NODE_OPTIONS: HASHES_AT_NO_COST }, launcher }),
     runSvc: (options) => runSvc({ ...options, launcher }),
     spawnSvc: (options) => spawnSvc({ ...options, launcher }),
   }

@@ -1,4 +1,5 @@
 // Runs on SQLite and PostgreSQL.
+import { createLanguages } from '../../src/languages/languages.ts'
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
@@ -38,7 +39,7 @@ const startMail = async ({ db, smtp, prepare, clock = systemClock, secret = root
     clock,
     log: createLog('info', { write: (line) => (logs += line) }),
     rootSecret: secret,
-    settings: { server, from, timeoutMs: 10_000, branding },
+    settings: { server, from, timeoutMs: 10_000, branding, languages: createLanguages() },
     prepare,
     isLinkLive: async () => true,
     recordEvent: async () => {},

@@ -37,10 +37,10 @@ const migrationsIn = async (cwd: string, env: Environment, t: TestContext): Prom
 }
 
 describe('migrations', { concurrency: 2 }, () => {
-  test('eight handles at once on an empty database: each migration is applied once, and all handles find the schema', async (t) => {
-    for (let round = 0; round < 5; round++) {
+  test('six handles at once on an empty database: each migration is applied once, and all handles find the schema', async (t) => {
+    for (let round = 0; round < 2; round++) {
       const place = await emptyDatabase(t)
-      const handles = await Promise.all(Array.from({ length: 8 }, () => place.open()))
+      const handles = await Promise.all(Array.from({ length: 6 }, () => place.open()))
       const applied = await Promise.all(handles.map((db) => migrate(db, systemClock)))
       assert.deepEqual(applied.flat().sort(), ALL)
       for (const db of handles) {
@@ -64,9 +64,9 @@ describe('migrations', { concurrency: 2 }, () => {
     assert.equal((await database.rows('SELECT id FROM users')).length, 2)
   })
 
-  test('five commands at once on an empty database: all succeed, each migration is applied once', async (t) => {
+  test('three commands at once on an empty database: all succeed, each migration is applied once', async (t) => {
     const { cwd, env, svc } = await installation(t)
-    const results = await Promise.all(Array.from({ length: 5 }, () => svc(['migrate'], runSvc)))
+    const results = await Promise.all(Array.from({ length: 3 }, () => svc(['migrate'], runSvc)))
     for (const { code, stderr } of results) assert.equal(code, 0, stderr)
     assert.deepEqual(await migrationsIn(cwd, env, t), ALL)
     assert.equal((await svc(['migrate', '--check'])).code, 0)
@@ -88,11 +88,11 @@ describe('migrations', { concurrency: 2 }, () => {
   })
 
   test('svc migrate killed at any point leaves nothing that blocks the next run', async (t) => {
-    for (let trial = 0; trial < 5; trial++) {
+    for (let trial = 0; trial < 3; trial++) {
       const { cwd, env, svc } = await installation(t)
       const child = spawnSvc({ args: ['migrate'], cwd, env })
       const ended = new Promise((resolve) => child.once('close', resolve))
-      setTimeout(() => child.kill('SIGKILL'), 120 + trial * 40)
+      setTimeout(() => child.kill('SIGKILL'), 120 + trial * 60)
       await ended
       const { code, stderr } = await svc(['migrate'])
       assert.equal(code, 0, stderr)

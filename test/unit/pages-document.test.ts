@@ -13,7 +13,7 @@ const documents = Object.entries(statesWith('text')).map(([name, render]) => {
 })
 
 /** What is not a page for people with a state of its own: parts of the frame, a header, and a text file. */
-const NO_PAGES = ['iconOf', 'contentSecurityPolicy', 'recoveryCodesFile']
+const NO_PAGES = ['findAsset', 'withPicker', 'iconOf', 'contentSecurityPolicy', 'recoveryCodesFile']
 
 test('every page is among the states', () => {
   const shown = new Set<string>()

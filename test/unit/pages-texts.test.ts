@@ -23,7 +23,10 @@ const readSources = (pattern: string): Map<string, string> =>
 const wordsOf = (markup: string): string[] => {
   const shown = markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/&#?\w+;/g, ' ')
   // A template may be an attribute of another one.
-  const between = shown.replaceAll(/ [a-z-]+="[^"]*"|^ (?:autofocus|checked|data-needed|open|required)$|^href=/g, ' ')
+  const between = shown.replaceAll(
+    / [a-z-]+="[^"]*"|^ (?:autofocus|checked|data-needed|open|required|selected)$|^href=/g,
+    ' ',
+  )
   const attributes = markup.match(/\b(?:alt|title|placeholder|label|aria-(?:label|description))="[^"]*"/g) ?? []
   const values = attributes.map((attribute) => attribute.slice(attribute.indexOf('"')))
   return [between, ...values].filter((words) => /\p{L}/u.test(words)).map((words) => words.trim())
@@ -51,6 +54,9 @@ const keyTemplate = (text: string): KeyTemplate => ({
   beginsWithKey: text.startsWith(VALUE),
   pattern: new RegExp(`^${text.split(VALUE).map(RegExp.escape).join('(.+)')}$`),
 })
+
+/** The pages show these next. */
+const COMING = /^(?:reviewed|page\.(?:terms|privacy)|signup\.agree.*)$/
 
 /** Finds the keys that the sources neither name nor make of a template, with values that are words of the sources. */
 const unusedOf = (keys: readonly string[], sources: readonly string[]): string[] => {
@@ -114,7 +120,13 @@ describe('no text of pages stands outside the catalogue', () => {
 
 describe('the catalogue', () => {
   test('has no text that nothing shows', () =>
-    assert.deepEqual(unusedOf(Object.keys(en), [...readSources('src/**/*.ts').values()]), []))
+    assert.deepEqual(
+      unusedOf(
+        Object.keys(en).filter((key) => !COMING.test(key)),
+        [...readSources('src/**/*.ts').values()],
+      ),
+      [],
+    ))
 
   test('and one would be found', () => {
     const sources = [

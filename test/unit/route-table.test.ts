@@ -101,7 +101,13 @@ test('every form is shown again when its CSRF token alone is not good, except wh
   const modules = await Promise.all(forms.map(async ({ path, module }) => ({ path, module: await module() })))
   assert.deepEqual(
     modules.filter(({ module }) => !('showAgain' in module)).map(({ path }) => path),
-    ['/auth/oauth2/authorize', '/auth/oauth2/logout', '/auth/oauth/company', '/auth/oauth/company/callback'],
+    [
+      '/auth/language',
+      '/auth/oauth2/authorize',
+      '/auth/oauth2/logout',
+      '/auth/oauth/company',
+      '/auth/oauth/company/callback',
+    ],
   )
 })
 

@@ -1,7 +1,8 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTexts } from '../../src/languages/texts.ts'
+import { createTexts } from '../../src/languages/catalogue.ts'
+import { ownEnglish } from '../../src/languages/language.ts'
 import { html } from '../../src/lib/html.ts'
 
 const t = createTexts(
@@ -11,7 +12,7 @@ const t = createTexts(
     'mail.life.hours_other': '{count} hours',
     'mail.life.days_other': '{count} days',
   },
-  'en',
+  ownEnglish().formats,
 )
 
 test('values are put in once, and what was put in is not read for places', () =>

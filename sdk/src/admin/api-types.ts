@@ -551,6 +551,8 @@ export interface components {
             /** @description false: entries after the cursor are gone, or it is of another state of the database. Start again without one */
             complete: boolean;
         };
+        /** @description Server-sent events: `data` is a `Revocation` as JSON, and `id` the cursor after it. A comment every two seconds says that all up to now was sent; where none comes, nothing is known. The event `incomplete` is `complete: false` of a list, and the last one */
+        RevocationStream: string;
         OpenApiDocument: {
             openapi: string;
             info: Record<string, never>;
@@ -1144,19 +1146,23 @@ export interface operations {
                 /** @description With a cursor: how many seconds to wait for the first entry */
                 wait?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Of an event stream: the `id` that came last, in place of `cursor` */
+                "Last-Event-ID"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Up to 1,000 entries */
+            /** @description Up to 1,000 entries; with `Accept: text/event-stream`, all that come, without an end */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RevocationList"];
+                    "text/event-stream": components["schemas"]["RevocationStream"];
                 };
             };
         };

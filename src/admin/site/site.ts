@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { acceptsGzip } from '../../http/negotiation.ts'
 import { type HttpResponse, page as pageResponse } from '../../http/response.ts'
-import { LANGUAGE } from '../../languages/formats.ts'
+import { currentLanguage } from '../../languages/language.ts'
 import { toHex } from '../../lib/colour.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
@@ -68,7 +68,8 @@ const meOf = ({ operator, csrfToken, at }: AdminContext): HtmlFragment => {
 }
 
 export const createAdminSite = ({ appName, accentColor, hasClients }: SiteSettings): AdminSite => {
-  const { theme, style, script, passkeys, icon } = createAssets(appName, accentColor)
+  const { theme, style, script, icon, passkeys: passkeysOf } = createAssets(appName, accentColor)
+  const passkeys = passkeysOf()
   const own = asset('admin', 'css', 'text/css; charset=utf-8', plainStyle(readFileSync(STYLE, 'utf8')))
   const files = new Map([style, own, script, passkeys, icon].map((each) => [fileOf(each), each]))
 
@@ -78,7 +79,7 @@ export const createAdminSite = ({ appName, accentColor, hasClients }: SiteSettin
   ) => {
     const to = (each: Asset): string => at(`/assets/${fileOf(each)}`)
     return html`<!doctype html>
-<html lang="${LANGUAGE}">
+<html lang="${currentLanguage().tag}">
 <head>
 <meta charset="utf-8">
 <title>${isWrong === true && 'Error: '}${title} &#183; ${appName} administration</title>

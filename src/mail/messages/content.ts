@@ -54,32 +54,30 @@ const removedText = ({ codes, passkeys }: MessageOf<'second_factor_reset'>): str
   ])
 
 /** The texts may name these values of a message, and neither its link nor its cause. */
-const NAMED = [
-  'email',
-  'oldEmail',
-  'newEmail',
-  'oldUsername',
-  'newUsername',
-  'provider',
-  'administrator',
-  'place',
-] as const
+const NAMED = {
+  email: 'email',
+  old_email: 'oldEmail',
+  new_email: 'newEmail',
+  old_username: 'oldUsername',
+  new_username: 'newUsername',
+  provider: 'provider',
+  administrator: 'administrator',
+  place: 'place',
+} as const
 
 const valuesOf = (message: Message, { appName: app, baseUrl: site }: MessageBranding): TextValues => {
-  const values: Partial<Record<(typeof NAMED)[number], string>> = message
+  const values: Partial<Record<(typeof NAMED)[keyof typeof NAMED], string>> = message
   return {
     app,
     site,
-    ...Object.fromEntries(NAMED.map((name) => [name, values[name]])),
+    ...Object.fromEntries(Object.entries(NAMED).map(([place, name]) => [place, values[name]])),
     ...(message.kind === 'recovery_code_used' && { count: numberText(message.left) }),
     ...(message.kind === 'second_factor_reset' && { removed: removedText(message) }),
   }
 }
 
 const deviceText = ({ browser, system }: KnownDevice): string =>
-  browser && system
-    ? t('mail.fact.browser_on_system', { browser, system })
-    : (browser ?? system ?? t('mail.fact.unknown_device'))
+  browser && system ? t('device.name', { browser, system }) : (browser ?? system ?? t('device.unknown'))
 
 type Fact = readonly [label: TextKey, value: string]
 

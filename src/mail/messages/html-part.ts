@@ -2,7 +2,8 @@ import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { createTheme, type Palette } from '../../lib/theme.ts'
 import type { Block, MessageContent } from './content.ts'
-import { LANGUAGE } from '../../languages/formats.ts'
+import { currentLanguage } from '../../languages/language.ts'
+import { t } from '../../languages/texts.ts'
 
 interface MessageColours {
   page: string
@@ -147,8 +148,9 @@ const previewHtml = ({ blocks }: MessageContent): HtmlFragment => {
 export const htmlPart = (content: MessageContent, accentColor: string): string => {
   const { light, darkCss } = messageColours(accentColor)
   const { title } = content
+  const { tag, direction } = currentLanguage()
   return html`<!doctype html>
-<html lang="${LANGUAGE}" dir="ltr">
+<html lang="${tag}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -163,7 +165,7 @@ ${darkCss}
 </head>
 <body class="page" style="${light.page};margin:0;padding:0">
 ${previewHtml(content)}
-<div role="article" aria-roledescription="email" aria-label="${title}" lang="${LANGUAGE}" dir="ltr">
+<div role="article" aria-roledescription="${t('mail.role')}" aria-label="${title}" lang="${tag}" dir="${direction}">
 ${table(
   'width:100%',
   html`<tr><td class="page" align="center" style="${light.page};padding:24px 12px">

@@ -1,3 +1,4 @@
+import { t } from '../../languages/texts.ts'
 import type { Message } from '../message.ts'
 import { type Block, contentOf, type MessageBranding, type MessageContent } from './content.ts'
 import { htmlPart } from './html-part.ts'
@@ -12,8 +13,9 @@ export interface RenderedMessage {
 const blockText = (block: Block): string => {
   if (block.kind === 'paragraph') return block.text
   if (block.kind === 'code') return block.code
-  if (block.kind === 'facts') return block.facts.map(([label, value]) => `${label}: ${value}`).join('\n')
-  const link = `${block.label}:\n${block.url}`
+  if (block.kind === 'facts')
+    return block.facts.map(([label, value]) => t('mail.fact.line', { label, value })).join('\n')
+  const link = `${t('mail.link_label', { button: block.label })}\n${block.url}`
   return block.life === undefined ? link : `${link}\n\n${block.life}`
 }
 

@@ -29,7 +29,7 @@ export const activityItem = (activity: ActivityView, nowMs: number): HtmlFragmen
 export const notMe = (hasPassword: boolean, page = ''): HtmlFragment => html`<details>
 <summary class="link">${t('account.activity.not_me')}</summary>
 <div class="more">
-<p>${t(hasPassword ? 'account.activity.not_me_password' : 'account.activity.not_me_without_password')}</p>
+<p>${t(hasPassword ? 'account.activity.not_me_password' : 'account.activity.not_me_passwordless')}</p>
 <div class="ways">
 ${
   hasPassword &&

@@ -35,11 +35,11 @@ ${
   scopes.length > 0 &&
   html`${scopes.join(' · ')}<br>
 `
-}${t.html('account.apps.since', { date: dayOf(sinceMs), when: agoOf(lastUsedMs, nowMs) })}`,
+}${t.html('account.applications.since', { date: dayOf(sinceMs), when: agoOf(lastUsedMs, nowMs) })}`,
   action: {
     kind: 'sends',
     form: html`<form method="post" action="${ACTION}">
-${csrfInput(csrfToken)}<button class="second small" name="client_id" value="${clientId}" aria-label="${t('account.apps.disconnect_label', { name })}">${t('account.apps.disconnect')}</button>
+${csrfInput(csrfToken)}<button class="second small" name="client_id" value="${clientId}" aria-label="${t('account.applications.disconnect_label', { name })}">${t('account.applications.disconnect')}</button>
 </form>`,
   },
 })
@@ -48,7 +48,7 @@ ${csrfInput(csrfToken)}<button class="second small" name="client_id" value="${cl
 export const disconnectAllForm = ({ csrfToken, applications = [] }: Listed): HtmlFragment | undefined =>
   applications.length > 0
     ? html`<form method="post" action="${ACTION}">
-${csrfInput(csrfToken)}<button class="second small" name="all" value="1">${t('account.apps.disconnect_all')}</button>
+${csrfInput(csrfToken)}<button class="second small" name="all" value="1">${t('account.applications.disconnect_all')}</button>
 </form>`
     : undefined
 
@@ -58,12 +58,12 @@ export const applicationsSection = (listed: Listed): Section | undefined => {
   if (!applications) return undefined
   return {
     id: 'applications',
-    title: t('account.apps.title'),
+    title: t('account.applications.title'),
     formerId: 'connected',
     rows: applications.map((one) => applicationRow(one, listed)),
     foot:
       applications.length === 0
-        ? html`<p class="foot about">${t('account.apps.none')}</p>`
+        ? html`<p class="foot about">${t('account.applications.none')}</p>`
         : html`<div class="foot">
 ${disconnectAllForm(listed)}
 </div>`,

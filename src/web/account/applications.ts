@@ -12,7 +12,7 @@ import type { ApplicationView } from './applications-section.ts'
 const placeOfClient = ({ kind, id, redirectUris }: Client): string => {
   if (kind === 'document') return hostOf(id)
   const page = redirectUris.find((uri) => kindOfRedirect(uri) === 'https')
-  return page === undefined ? t('account.apps.program') : hostOf(page)
+  return page === undefined ? t('account.applications.program') : hostOf(page)
 }
 
 /**

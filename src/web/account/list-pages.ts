@@ -94,7 +94,7 @@ export const createDevicesPage =
     const hasOthers = view.isLater || view.sessions.some(({ current }) => !current)
     return listPage(layout, view, {
       title: t('account.devices.title'),
-      about: t(view.hasPassword ? 'account.devices.about' : 'account.devices.about_without_password'),
+      about: t(view.hasPassword ? 'account.devices.about' : 'account.devices.about_passwordless'),
       message: notice(view.done && t(`account.done.${view.done}`)),
       items: view.sessions.map((session) => rowItem(deviceRow(session, listed))),
       foot: hasOthers

@@ -20,7 +20,7 @@ ${field({
   problem: newEmail.error,
   focused: focus === 'email',
 })}
-<button class="second">${t('sent.send_link')}</button>
+<button class="second">${t('check_mail.send_link')}</button>
 </form>`
 
 /**

@@ -10,13 +10,13 @@ const PAGE = '/auth/account/second-factor'
 
 const appRow = (hasApp: boolean): AccountRow => ({
   icon: icon('app'),
-  title: t('app.title'),
-  badge: hasApp ? { text: t('state.on') } : { text: t('state.off'), isPlain: true },
-  state: t(hasApp ? 'app.on_about' : 'account.two_step.about'),
+  title: t('authenticator.title'),
+  badge: hasApp ? { text: t('account.two_step.on') } : { text: t('account.two_step.off'), isPlain: true },
+  state: t(hasApp ? 'authenticator.on_about' : 'account.two_step.about'),
   action: {
     kind: 'leads',
     label: t(hasApp ? 'account.two_step.manage' : 'account.row.set_up'),
-    name: t(hasApp ? 'account.two_step.app_label' : 'app.set_up_title'),
+    name: t(hasApp ? 'account.two_step.app_label' : 'authenticator.set_up_title'),
     href: PAGE,
   },
 })

@@ -21,6 +21,7 @@ export type AuthorizeServices = Pick<
   ScreenServices,
   | 'cookieWriter'
   | 'findCurrentSession'
+  | 'languages'
   | 'layout'
   | 'limits'
   | 'links'
@@ -71,7 +72,7 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
 
   /** Seals a request, which goes on at this path. */
   const pathOf = (context: RequestContext, held: HeldRequest): string =>
-    pathOfRequest(authorization.seal(held, secretOf(context)))
+    pathOfRequest(authorization.seal(held, secretOf(context)), languageOf(deps, held))
 
   const decide = (good: GoodRequest, { session, held: { beganAtMs } }: Step): Promise<AuthorizeOutcome> =>
     authorization.decide(good, { session, beganAtMs, canStepUp: secondFactors.acceptsCodes || passkeys.isOn })
@@ -196,6 +197,12 @@ export const createAuthorizeSteps = (deps: AuthorizeServices) => {
     look,
     goOnWith,
   }
+}
+
+/** The pages on the way keep to what the client asked for, if one of its languages is offered. */
+const languageOf = ({ languages }: Pick<AuthorizeServices, 'languages'>, { sent }: HeldRequest): string | undefined => {
+  const { tag, isChosen } = languages.negotiate({ uiLocales: sent.parameters.ui_locales })
+  return isChosen ? tag : undefined
 }
 
 /** Handles `/auth/oauth2/authorize`. */

@@ -5,10 +5,11 @@ import type { FormView } from '../../http/form-view.ts'
 import { unitText, waitText } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { csrfInput } from '../site/form.ts'
+import { bold } from '../site/bold.ts'
+import { csrfInput, returnToInput } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
 import type { Layout } from '../site/layout.ts'
-import { hostOf, placeOfRedirect } from '../site/client-words.ts'
+import { hostOf } from '../site/client-words.ts'
 
 export interface ConsentView extends FormView {
   /** Only the first asks for everything; the other is one button for a client that the operator vouches for. */
@@ -27,18 +28,30 @@ export interface ConsentView extends FormView {
   returnTo: string
 }
 
+/** Names where a redirect leads, as its user knows it, and says that it leads there. */
+const placeOf = (redirectUri: string): { name: string; leadsTo: HtmlFragment | string } => {
+  const kind = kindOfRedirect(redirectUri)
+  if (kind === 'loopback') return { name: t('authorize.program'), leadsTo: t('authorize.leads_to_program') }
+  const [host, scheme] = [hostOf(redirectUri), new URL(redirectUri).protocol]
+  return kind === 'https'
+    ? { name: host, leadsTo: t.html('authorize.leads_to_host', { host: bold(host) }) }
+    : {
+        name: t('authorize.program_with_scheme', { scheme }),
+        leadsTo: t('authorize.leads_to_program_with_scheme', { scheme }),
+      }
+}
+
 /** The host is larger than the name, which anybody can choose. */
 const asker = ({ client, redirectUri }: ConsentView): HtmlFragment => {
-  const place = placeOfRedirect(redirectUri)
-  const own = client.kind === 'document' ? hostOf(client.id) : place
-  const isProgram = client.kind !== 'document' && kindOfRedirect(redirectUri) !== 'https'
+  const place = placeOf(redirectUri)
+  const own = client.kind === 'document' ? hostOf(client.id) : place.name
   return html`<div class="asker">
 ${icon('app')}<div>
-<p class="host${isProgram && ' program'}">${own}</p>
+<p class="host">${own}</p>
 <p class="about">${t.html('authorize.calls_itself', { name: html`<bdi>${client.name}</bdi>` })}</p>
 ${
-  own !== place &&
-  html`<p class="about">${t.html('authorize.leads_to', { place: html`<b>${place}</b>` })}</p>
+  own !== place.name &&
+  html`<p class="about">${place.leadsTo}</p>
 `
 }</div>
 </div>
@@ -66,9 +79,9 @@ ${resource !== undefined && html`<p>${t.html('authorize.resource', { host: html`
  * The script of the pages lets the first button wait, so that nobody presses it by mistake. While it
  * waits, it can be reached, and says so.
  */
-const buttons = ({ kind, email, csrfToken, request }: ConsentView): HtmlFragment =>
+const buttons = ({ kind, email, csrfToken, request, returnTo }: ConsentView): HtmlFragment =>
   html`<form method="post" action="/auth/oauth2/consent">
-${csrfInput(csrfToken)}<input type="hidden" name="request" value="${request}">
+${csrfInput(csrfToken)}<input type="hidden" name="request" value="${request}">${returnToInput(returnTo)}
 <button class="first" name="allow" value="1" data-waits="2000" data-tells="wait">${kind === 'consent' ? t('authorize.allow') : t('authorize.continue_as', { email })}</button>
 <button class="second" name="allow" value="0">${t('authorize.cancel')}</button>
 <p class="unseen" id="wait" role="status" data-wait="${t('authorize.wait')}" data-ready="${t('authorize.ready')}"></p>
@@ -109,6 +122,6 @@ const DAY_MS = 86_400_000
 export const lifeInWords = (endsWithSession: boolean, idleMs: number): string => {
   if (endsWithSession) return t('authorize.lasts_session')
   if (idleMs >= YEAR_MS) return t('authorize.lasts_year')
-  const time = idleMs < 2 * DAY_MS ? waitText(idleMs / 1000) : unitText(Math.ceil(idleMs / DAY_MS), 'day')
-  return t('authorize.lasts', { time })
+  const duration = idleMs < 2 * DAY_MS ? waitText(idleMs / 1000) : unitText(Math.ceil(idleMs / DAY_MS), 'day')
+  return t('authorize.lasts', { duration })
 }

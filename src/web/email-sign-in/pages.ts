@@ -90,23 +90,24 @@ export const createTypeCodePage =
     const hidden = hiddenInputs(view)
     const text = t.html(confirms ? 'email_sign_in.sent_confirm' : 'email_sign_in.sent', { email: bold(email) })
     return layout.panel({
-      title: t('sent.title'),
+      title: t('check_mail.title'),
       wrong: Boolean(problem ?? errors.code ?? errors.name),
       problem,
       focusesProblem: true,
-      below: confirms ? accountLinks() : backToLogin(returnTo, email),
+      below: confirms
+        ? accountLinks()
+        : html`<a href="${entryHref(ASK, returnTo)}">${t('email_sign_in.other_address')}</a> · ${backToLogin(returnTo, email)}`,
       body: html`<p role="status">${text}</p>
 <form method="post" action="${CODE}" novalidate>
 ${hidden}
 ${fieldsOf(view)}
 <button class="first">${t(confirms ? 'common.confirm' : 'login.title')}</button>
 </form>
-<p class="about">${t.html(confirms ? 'sent.nothing' : 'email_sign_in.link_too', { support: layout.support.sentence() })}</p>
+<p class="about">${t.html(confirms ? 'check_mail.nothing' : 'email_sign_in.link_too', { support: layout.support.sentence() })}</p>
 <form class="${isNew && 'later'}" method="post" action="${ASK}">
 ${hidden}
 <button class="second">${t('email_sign_in.send_another')}</button>
-</form>
-${!confirms && html`<p class="about"><a href="${entryHref(ASK, returnTo)}">${t('email_sign_in.other_address')}</a></p>`}`,
+</form>`,
     })
   }
 
@@ -128,9 +129,9 @@ export interface SignInLinkView extends FormView {
 }
 
 const aboutLink = ({ email, browser, makesAccount }: SignInLinkView, { appName: app }: Layout): HtmlFragment => {
-  const who = { email: bold(email), app, here: html`<b>${t('email_sign_in.here')}</b>` }
-  if (makesAccount) return t.html('email_sign_in.link_new', who)
-  return t.html(`email_sign_in.link_${browser}`, who)
+  const who = { email: bold(email), app }
+  if (makesAccount) return t.html('email_sign_in.link.new', who)
+  return t.html(`email_sign_in.link.${browser}`, who)
 }
 
 /** Creates the page of a link that signs in. Opening it signs nobody in: mail scanners do so, and strangers send links. */
@@ -139,7 +140,7 @@ export const createSignInLinkPage =
   (view: SignInLinkView): string => {
     const { csrfToken, token, browser, makesAccount, otherEmail, reclaims, name, errors, problem } = view
     return layout.panel({
-      title: t(makesAccount ? 'signup.title' : browser === 'own' ? 'login.title' : 'email_sign_in.link_title'),
+      title: t(makesAccount ? 'signup.title' : browser === 'own' ? 'login.title' : 'email_sign_in.link.title'),
       sign: name ? undefined : 'mail',
       wrong: Boolean(problem ?? errors.name),
       problem,
@@ -160,7 +161,7 @@ ${
   name &&
   html`${nameField({ ...name, problem: errors.name }, Boolean(errors.name))}
 `
-}<button class="first">${t(makesAccount ? 'signup.button' : 'login.title')}</button>
+}${makesAccount && layout.agreement()}<button class="first">${t(makesAccount ? 'signup.button' : 'login.title')}</button>
 </form>`,
     })
   }

@@ -82,7 +82,7 @@ ${passkey}
  */
 export const passkeyAlone = (
   { factor, providers, email }: Pick<EntryForm, 'factor' | 'providers'> & { email: string },
-  about: 'reset.by_passkey' | 'undo.by_passkey',
+  about: 'reset.by_passkey' | 'undo_email.by_passkey',
 ): HtmlFragment | undefined =>
   providers === undefined || !factor || takesCode(factor)
     ? undefined

@@ -81,7 +81,7 @@ export const createNewEmailConfirmedPage =
     layout.panel({
       title: t('new_email.done_title'),
       sign: 'check',
-      body: html`<p>${t.html(layout.passwords ? 'new_email.done' : 'new_email.done_without_passwords', { email: bold(newEmail) })}</p>
+      body: html`<p>${t.html(layout.passwords ? 'new_email.done' : 'new_email.done_passwordless', { email: bold(newEmail) })}</p>
 <div class="steps">
 <a class="first" href="/auth/account">${t('common.to_account')}</a>
 </div>`,
@@ -97,7 +97,7 @@ ${chosenPassword({
   focused: Boolean(errors.password),
   minLength: layout.passwordMinLength,
 })}
-${formEnd(layout, view, html`<button class="first">${t('undo.button')}</button>`)}
+${formEnd(layout, view, html`<button class="first">${t('undo_email.button')}</button>`)}
 </form>`
 }
 
@@ -110,19 +110,19 @@ export const createUndoEmailPage =
   (view: UndoEmailView): string => {
     const { token, email, newEmail, otherEmail, problem, providers } = view
     return layout.panel({
-      title: t('undo.title'),
+      title: t('undo_email.title'),
       sign: signOf(view, providers === undefined),
       wrong: Boolean(problem ?? wrongFieldOf(view)),
       problem,
       focusesProblem: !wrongFieldOf(view),
       passkeys: usesPasskeys(layout, view),
       body:
-        passkeyAlone(view, 'undo.by_passkey') ??
-        html`<p>${t.html('undo.about', { email: bold(email), new_email: bold(newEmail) })}</p>
+        passkeyAlone(view, 'undo_email.by_passkey') ??
+        html`<p>${t.html('undo_email.about', { email: bold(email), new_email: bold(newEmail) })}</p>
 ${consequences([
   t('reclaim.ends_devices'),
-  t('undo.ends_added'),
-  t(providers === undefined ? 'link.ends_password' : 'undo.ends_choose'),
+  t('undo_email.ends_added'),
+  t(providers === undefined ? 'link.ends_password' : 'undo_email.ends_choose'),
 ])}
 ${leavesLine(otherEmail)}
 ${providers === undefined ? passwordForm(layout, view) : entryForm(layout, view, { purpose: 'undo', token })}`,
@@ -134,10 +134,10 @@ export const createUndoWaitsPage =
   (layout: Layout) =>
   ({ email, expiresAtMs }: UndoWaitsView): string =>
     layout.panel({
-      title: t('undo.waits_title'),
+      title: t('undo_email.waits_title'),
       sign: 'clock',
-      body: html`<p>${t.html('undo.waits', { email: bold(email), time: momentOf(expiresAtMs) })}</p>
-<p>${t.html('undo.waits_support', { support: layout.support.sentence() })}</p>`,
+      body: html`<p>${t.html('undo_email.waits', { email: bold(email), time: momentOf(expiresAtMs) })}</p>
+<p>${t.html('undo_email.waits_support', { support: layout.support.sentence() })}</p>`,
     })
 
 export interface NewEmailView extends FormView {

@@ -61,14 +61,14 @@ ${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
  * had the old password may have connected one.
  */
 export const createOtherWaysInPage = (layout: Layout) => {
-  const about = t(layout.passwords ? 'ways.about' : 'ways.about_without_passwords')
+  const about = layout.passwords ? 'other_ways.about' : 'other_ways.about_passwordless'
   return ({ csrfToken, returnTo, linked, passkeys }: OtherWaysInView): string => {
     const own = withReturnTo('/auth/account/ways-in', returnTo)
     const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(own)}`
     return layout.panel({
-      title: t('ways.title'),
+      title: t('other_ways.title'),
       below: accountLinks(),
-      body: html`<p>${about}</p>
+      body: html`<p>${t(about)}</p>
 ${
   linked.length > 0 &&
   html`<form method="post" action="/auth/account/identities">
@@ -82,7 +82,7 @@ ${linked.map(row)}</ul>
   html`<ul class="entries">
 ${passkeys.map((passkey) => passkeyRow(passkey, hiddenInputs))}</ul>
 `
-}<a class="first" href="${returnTo}">${t('ways.continue')}</a>`,
+}<a class="first" href="${returnTo}">${t('other_ways.continue')}</a>`,
     })
   }
 }

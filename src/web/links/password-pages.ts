@@ -1,3 +1,4 @@
+import { perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
@@ -26,7 +27,7 @@ export interface ForgotPasswordView extends FormView {
 }
 
 /** If users have no passwords, a link leads back into the account. */
-const askTitle = ({ passwords }: Layout): string => t(passwords ? 'reset.ask_title' : 'login.forgot_without_passwords')
+const askTitle = ({ passwords }: Layout): string => t(passwords ? 'reset.ask_title' : 'login.forgot_passwordless')
 
 /** Creates the page on which a user asks for a link to a new password. */
 export const createForgotPasswordPage =
@@ -51,33 +52,34 @@ ${field({
   problem: errors.email,
   focused: !problem || Boolean(errors.email),
 })}
-<button class="first">${t('sent.send_link')}</button>
+<button class="first">${t('check_mail.send_link')}</button>
 </form>`,
     })
 
 /** This page follows. It is the same whether or not there is an account. */
-export const createLinkSentPage = (layout: Layout): (() => string) => {
-  const page = layout.panel({
-    title: t('sent.title'),
-    sign: 'mail',
-    below: html`<a href="/auth/login">${t('common.back_to_login')}</a>`,
-    body: html`<p>${t(layout.passwords ? 'reset.sent' : 'reset.sent_without_passwords')}</p>
+export const createLinkSentPage = (layout: Layout): (() => string) =>
+  perLanguage(() => {
+    const page = layout.panel({
+      title: t('check_mail.title'),
+      sign: 'mail',
+      below: html`<a href="/auth/login">${t('common.back_to_login')}</a>`,
+      body: html`<p>${t(layout.passwords ? 'reset.sent' : 'reset.sent_passwordless')}</p>
 <p class="about">${t.html('reset.nothing', { support: layout.support.sentence() })}</p>
 <a class="second" href="/auth/password/forgot">${t('reset.try_again')}</a>`,
+    })
+    return () => page
   })
-  return () => page
-}
 
 /** This replaces the page while no mail is sent: it says whom to ask. */
 export const createForgotWithoutMailPage = (layout: Layout): (() => string) => {
   const key = layout.passwords ? 'reset.without_mail' : 'reset.without_mail_or_passwords'
-  const page = layout.panel({
-    title: askTitle(layout),
-    sign: 'info',
-    body: html`<p>${t.html(key, { support: layout.support.sentence() })}</p>
+  return () =>
+    layout.panel({
+      title: askTitle(layout),
+      sign: 'info',
+      body: html`<p>${t.html(key, { support: layout.support.sentence() })}</p>
 <a class="first" href="/auth/login">${t('common.back_to_login')}</a>`,
-  })
-  return () => page
+    })
 }
 
 export interface ResetPasswordView extends FormView {
@@ -113,7 +115,7 @@ ${formEnd(layout, view, html`<button class="first">${t('common.save_and_log_in')
 export const createResetPasswordPage = (layout: Layout) => {
   const [title, about] = layout.passwords
     ? (['reset.title', 'reset.about'] as const)
-    : (['reset.title_without_passwords', 'reset.about_without_passwords'] as const)
+    : (['reset.title_passwordless', 'reset.about_passwordless'] as const)
   return (view: ResetPasswordView): string => {
     const { email, otherEmail, providers, problem } = view
     const hasPasswords = providers === undefined

@@ -144,12 +144,12 @@ export const createConfirmSignupPage =
   (layout: Layout) =>
   (view: ConfirmSignupView): string =>
     layout.panel({
-      title: t('finish.title'),
+      title: t('finish_signup.title'),
       sign: view.choosesPassword || view.username !== undefined || view.name !== undefined ? undefined : 'mail',
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.name ?? view.errors.username),
       problem: view.problem,
       focusesProblem: !view.errors.password && !view.errors.name && !view.errors.username,
-      body: html`<p>${t.html(view.choosesPassword ? 'finish.about_choose' : 'finish.about', { email: bold(view.email) })}</p>
+      body: html`<p>${t.html(view.choosesPassword ? 'finish_signup.about_choose' : 'finish_signup.about', { email: bold(view.email) })}</p>
 ${leavesLine(view.otherEmail)}
 <form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}

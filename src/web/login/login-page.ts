@@ -1,3 +1,4 @@
+import { perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { randomToken } from '../../lib/secrets.ts'
@@ -33,14 +34,14 @@ type LoginWith = 'email' | 'both'
 type Focus = 'email' | 'password' | 'problem' | 'notice'
 
 const NOTICES = {
-  deleted: t('login.done.deleted'),
-  signed_out: t('login.done.logged_out'),
-  sign_in_ended: t('login.done.ended'),
-  check_mail: t('login.done.check_mail'),
-}
+  deleted: 'login.done.deleted',
+  signed_out: 'login.done.logged_out',
+  sign_in_ended: 'login.done.ended',
+  check_mail: 'login.done.check_mail',
+} as const
 
 const noticeOf = ({ notice: done }: LoginView): HtmlFragment | undefined =>
-  done && notice(NOTICES[done], done === 'sign_in_ended' || done === 'check_mail' ? 'note' : 'done')
+  done && notice(t(NOTICES[done]), done === 'sign_in_ended' || done === 'check_mail' ? 'note' : 'done')
 
 const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
   if (errors.email) return 'email'
@@ -123,7 +124,7 @@ const passkeyWay = (
 
 /** The same form sends the address that was typed to another place. */
 const mailButton = ({ lastWay }: LoginView, style: 'first' | 'second'): HtmlFragment =>
-  html`<button class="${style}" formaction="/auth/login/email">${t('email_sign_in.button')}${lastWay === 'email' && html` ${lastUsedMark}`}</button>`
+  html`<button class="${style}" formaction="/auth/login/email">${t('email_sign_in.button')}${lastWay === 'email' && html` ${lastUsedMark()}`}</button>`
 
 const isFirstVisit = ({ returnTo, email, errors, problem, notice, lastWay }: LoginView): boolean =>
   email === '' && !returnTo && !notice && !lastWay && !errors.email && !errors.password && !problem
@@ -132,17 +133,22 @@ const isFirstVisit = ({ returnTo, email, errors, problem, notice, lastWay }: Log
  * Renders the page of a first visit, the one that most people ask for, once, except for the token. The ways to log in
  * must be the same in each view.
  */
-export const keepFirstVisit = (render: (view: LoginView) => string) => {
+export const keepFirstVisit = (render: (view: LoginView) => string): ((view: LoginView) => string) => {
   const place = randomToken()
-  let pieces: string[] | undefined
+  const piecesOf = perLanguage(() => {
+    let pieces: string[] | undefined
+    return (view: LoginView): string[] => (pieces ??= render({ ...view, csrfToken: place }).split(place))
+  })
   return (view: LoginView): string => {
     if (!isFirstVisit(view)) return render(view)
-    pieces ??= render({ ...view, csrfToken: place }).split(place)
-    return pieces.join(html`${view.csrfToken}`.toString())
+    return piecesOf(view).join(html`${view.csrfToken}`.toString())
   }
 }
 
-export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') => {
+export const createLoginPage = (layout: Layout, loginWith: LoginWith = 'email') =>
+  perLanguage(() => createPageOfLanguage(layout, loginWith))
+
+const createPageOfLanguage = (layout: Layout, loginWith: LoginWith) => {
   const { passkeys, emailSignIn } = layout
   const ways = { passkeys, loginWith }
   const frame = layout.frame({ title: t('login.title'), passkeys })
@@ -178,7 +184,7 @@ ${forgotLink(layout, view)}`,
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${fields(forgotOf(view))}
-<button class="${passwordButtonClass(layout, view.problem)}">${t('login.title')}${view.lastWay === 'password' && html` ${lastUsedMark}`}</button>
+<button class="${passwordButtonClass(layout, view.problem)}">${t('login.title')}${view.lastWay === 'password' && html` ${lastUsedMark()}`}</button>
 ${emailSignIn && mailButton(view, 'second')}
 </form>
 ${forgotBelow(layout, view)}

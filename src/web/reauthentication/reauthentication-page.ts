@@ -43,8 +43,8 @@ const lostCode = ({ code, hasPassword, providers }: ReauthenticationView, { supp
   (code === 'both' || code === 'codes') &&
   (hasPassword || providers.length > 0) &&
   html`<details>
-<summary class="quiet">${t('code.lost')}</summary>
-<p class="about">${t.html(code === 'both' ? 'code.lost_use_recovery' : 'code.lost_no_recovery', { support: support.sentence() })}</p>
+<summary class="quiet">${t('login_code.lost')}</summary>
+<p class="about">${t.html(code === 'both' ? 'login_code.lost_use_recovery' : 'login_code.lost_no_recovery', { support: support.sentence() })}</p>
 </details>
 `
 
@@ -59,7 +59,7 @@ const providerWays = (view: ReauthenticationView): HtmlFragment | undefined => {
   const { csrfToken, providers, code, returnTo, acr } = view
   const hiddenInputs = html`${intentInput('confirm')}${stepUpInputs(returnTo, code ? 'mfa' : acr)}`
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith })
-  return buttons && html`${buttons}${code && html`<p class="hint">${t('confirm.code_next')}</p>`}`
+  return buttons && html`${buttons}${code && html`<p class="hint">${t('reauthentication.code_next')}</p>`}`
 }
 
 /** The code is sent to the address of the account, and is good for this session alone. */
@@ -73,13 +73,13 @@ ${csrfInput(csrfToken)}${intentInput('confirm')}${stepUpInputs(returnTo, acr)}
 const aboutOf = (view: ReauthenticationView, { appName: app, support }: Layout, isPossible: boolean): HtmlFragment => {
   const { returnTo, setsUpNext } = view
   const email = html`<b>${view.email}</b>`
-  if (!isPossible) return t.html('confirm.impossible', { email, support: support.sentence() })
+  if (!isPossible) return t.html('reauthentication.impossible', { email, support: support.sentence() })
   if (!setsUpNext && returnTo !== undefined && leadsToRequest(returnTo))
-    return t.html('confirm.about_client', { email })
-  if (setsUpNext) return t.html('confirm.about_set_up', { email })
+    return t.html('reauthentication.about_client', { email })
+  if (setsUpNext) return t.html('reauthentication.about_set_up', { email })
   return returnTo === undefined || returnTo.startsWith('/auth/')
-    ? t.html('confirm.about', { email })
-    : t.html('confirm.about_app', { email, app })
+    ? t.html('reauthentication.about', { email })
+    : t.html('reauthentication.about_app', { email, app })
 }
 
 /**
@@ -96,7 +96,7 @@ export const createReauthenticationPage =
     const others = ways.filter((way) => way !== false && way !== undefined)
     const isPossible = hasPassword || others.length > 0
     return layout.panel({
-      title: t('confirm.title'),
+      title: t('reauthentication.title'),
       sign: isPossible ? (view.byMail && others.length === 1 ? 'mail' : undefined) : 'info',
       wrong: Boolean(problem ?? fieldProblem),
       problem,
@@ -111,10 +111,10 @@ ${hasPassword && html`${passwordForm(view, layout)}${lostCode(view, layout)}${(v
 /** Creates the page that is shown if an application asks for more than one factor, and the settings allow only one. */
 export const createStepUpImpossiblePage = (layout: Layout) => (): string =>
   layout.panel({
-    title: t('confirm.off_title'),
+    title: t('reauthentication.off_title'),
     sign: 'warning',
     over: t('error.status', { status: 403 }),
-    body: html`<p>${t.html('confirm.off_about', { app: layout.appName, support: layout.support.sentence() })}</p>
+    body: html`<p>${t.html('reauthentication.off_about', { app: layout.appName, support: layout.support.sentence() })}</p>
 <div class="steps">
 <a class="first" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>
 <a class="second" href="/auth/account">${t('common.back_to_account')}</a>

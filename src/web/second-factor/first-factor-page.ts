@@ -6,10 +6,10 @@ import type { Layout } from '../site/layout.ts'
 import { accountLinks } from '../site/providers.ts'
 
 const TITLES: Record<FirstFactorView['step'], TextKey> = {
-  ask: 'first.title_ask',
-  sent: 'sent.title',
+  ask: 'first_factor.title_ask',
+  sent: 'check_mail.title',
   prove: 'common.was_this_you',
-  other_browser: 'first.title_other_browser',
+  other_browser: 'first_factor.title_other_browser',
 }
 
 /** The page comes before the first second factor or passkey: the link is offered, is on its way, or was opened. */
@@ -34,19 +34,19 @@ const bodyOf = (view: FirstFactorView, { passwords, support }: Layout): HtmlFrag
   const email = html`<b>${view.email}</b>`
   switch (view.step) {
     case 'ask':
-      return html`<p>${t.html('first.ask', { email })}</p>
-<p class="about">${t('first.why')}</p>
-${form(view, 'first', t('sent.send_link'))}`
+      return html`<p>${t.html('first_factor.ask', { email })}</p>
+<p class="about">${t('first_factor.why')}</p>
+${form(view, 'first', t('check_mail.send_link'))}`
     case 'sent':
-      return html`<p>${t.html('first.sent', { email })}</p>
-<p class="about">${t.html('sent.nothing', { support: support.sentence() })}</p>
-${form(view, 'second', t('sent.again'))}`
+      return html`<p>${t.html('first_factor.sent', { email })}</p>
+<p class="about">${t.html('check_mail.nothing', { support: support.sentence() })}</p>
+${form(view, 'second', t('check_mail.again'))}`
     case 'prove':
-      return html`<p>${t('first.prove')}</p>
-${form(view, 'first', t('first.prove_button'))}`
+      return html`<p>${t('first_factor.prove')}</p>
+${form(view, 'first', t('first_factor.prove_button'))}`
   }
-  return html`<p>${t('first.other_browser')}</p>
-<p>${t.html(passwords ? 'first.not_you' : 'first.not_you_without_passwords', { support: support.sentence() })}</p>
+  return html`<p>${t('first_factor.other_browser')}</p>
+<p>${t.html(passwords ? 'first_factor.not_you' : 'first_factor.not_you_passwordless', { support: support.sentence() })}</p>
 ${
   passwords
     ? html`<a class="second" href="/auth/account#change-password">${t('account.password.change')}</a>`

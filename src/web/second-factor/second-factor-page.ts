@@ -27,22 +27,22 @@ const ACTION = '/auth/account/second-factor'
 
 const setUpPart = ({ csrfToken, hasApp, returnTo }: SecondFactorView, setUp: SetUpView): HtmlFragment => {
   const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(returnTo)}`
-  return html`<p>${t(hasApp ? 'app.replace_about' : 'app.set_up_about')}</p>
+  return html`<p>${t(hasApp ? 'authenticator.replace_about' : 'authenticator.set_up_about')}</p>
 ${setUpSteps(setUp, { action: ACTION, hiddenInputs })}`
 }
 
 const appPart = (
   { csrfToken, isRequired }: SecondFactorView,
   app: string,
-): HtmlFragment => html`<p><b>${t('app.title')}</b> <span class="badge">${t('state.on')}</span></p>
-<p>${t('app.on_about')}</p>
-<a class="second" href="${ACTION}?replace=1">${t('app.replace')}</a>
+): HtmlFragment => html`<p><b>${t('authenticator.title')}</b> <span class="badge">${t('account.two_step.on')}</span></p>
+<p>${t('authenticator.on_about')}</p>
+<a class="second" href="${ACTION}?replace=1">${t('authenticator.replace')}</a>
 <details>
-<summary class="quiet">${t('app.remove_open')}</summary>
+<summary class="quiet">${t('authenticator.remove_open')}</summary>
 <form method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}
-<p>${isRequired ? t('app.remove_required', { app }) : t('app.remove_about')}</p>
-<button class="danger" name="remove" value="1">${t('app.remove')}</button>
+<p>${isRequired ? t('authenticator.remove_required', { app }) : t('authenticator.remove_about')}</p>
+<button class="danger" name="remove" value="1">${t('authenticator.remove')}</button>
 </form>
 </details>`
 
@@ -59,7 +59,7 @@ ${csrfInput(csrfToken)}${returnToInput(returnTo)}
 
 const titleOf = ({ setUp, hasApp }: SecondFactorView): string => {
   if (!setUp) return t('account.two_step.title')
-  return t(hasApp ? 'app.replace_title' : 'app.set_up_title')
+  return t(hasApp ? 'authenticator.replace_title' : 'authenticator.set_up_title')
 }
 
 export const createSecondFactorPage =

@@ -30,8 +30,8 @@ export interface LoginCodeView extends FormView {
 const trustInput = ({ trustMs, trusts }: LoginCodeView): HtmlFragment | undefined =>
   trustMs === undefined
     ? undefined
-    : html`<label class="tick" for="trust_browser"><input type="checkbox" id="trust_browser" name="trust_browser" value="1"${trusts && html` checked`}>${t('code.trust', { duration: durationOf(trustMs) })}<br>
-<span>${t('code.trust_hint')}</span></label>
+    : html`<label class="tick" for="trust_browser"><input type="checkbox" id="trust_browser" name="trust_browser" value="1"${trusts && html` checked`}>${t('login_code.trust', { duration: durationOf(trustMs) })}<br>
+<span>${t('login_code.trust_hint')}</span></label>
 `
 
 const codePart = (view: LoginCodeView, takes: TakenCodes): HtmlFragment => html`${codeEntry({
@@ -59,10 +59,10 @@ const passkeyProblem = (view: LoginCodeView): HtmlFragment | undefined => {
 const hasApp = (takes: LoginCodeView['takes']): boolean => takes === 'both' || takes === 'codes'
 
 const aboutOf = ({ confirms, connects, email, takes }: LoginCodeView): HtmlFragment =>
-  html`<p>${t.html(confirms ? 'code.confirming_as' : 'code.logging_in_as', { email: html`<b>${email}</b>` })}${
-    connects !== undefined && html` ${t.html('code.connecting', { provider: html`<b>${connects}</b>` })}`
+  html`<p>${t.html(confirms ? 'login_code.confirming_as' : 'login_code.logging_in_as', { email: html`<b>${email}</b>` })}${
+    connects !== undefined && html` ${t.html('login_code.connecting', { provider: html`<b>${connects}</b>` })}`
   }</p>
-${!hasApp(takes) && html`<p>${t(takes ? 'code.passkey_or_recovery' : 'code.passkey_only')}</p>`}`
+${!hasApp(takes) && html`<p>${t(takes ? 'login_code.passkey_or_recovery' : 'login_code.passkey_only')}</p>`}`
 
 export const createLoginCodePage =
   (layout: Layout) =>
@@ -70,14 +70,14 @@ export const createLoginCodePage =
     const usesPasskeys = layout.passkeys && view.hasPasskeys
     const hasRecoveryCodes = view.takes === 'both' || view.takes === 'recovery_codes'
     return layout.panel({
-      title: t(hasApp(view.takes) ? 'code.title' : 'code.title_passkey'),
+      title: t(hasApp(view.takes) ? 'login_code.title' : 'login_code.title_passkey'),
       wrong: Boolean(view.problem ?? codeProblemOf(view.errors)),
       problem: view.problem,
       focusesProblem: !codeProblemOf(view.errors),
       passkeys: usesPasskeys,
       below: view.confirms
         ? html`<a href="/auth/account">${t('common.back_to_account')}</a>`
-        : html`<a href="${entryHref('/auth/login', view.returnTo)}">${t('code.other_account')}</a>`,
+        : html`<a href="${entryHref('/auth/login', view.returnTo)}">${t('login_code.other_account')}</a>`,
       body: html`${aboutOf(view)}
 <form method="post" action="/auth/login/code" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
@@ -86,8 +86,8 @@ ${view.takes ? codePart(view, view.takes) : passkeyProblem(view)}
 ${usesPasskeys && passkeyPart(view)}
 </form>
 <details>
-<summary class="quiet">${t('code.lost')}</summary>
-<p class="about">${t.html(hasRecoveryCodes ? 'code.lost_use_recovery' : 'code.lost_no_recovery', { support: layout.support.sentence() })}</p>
+<summary class="quiet">${t('login_code.lost')}</summary>
+<p class="about">${t.html(hasRecoveryCodes ? 'login_code.lost_use_recovery' : 'login_code.lost_no_recovery', { support: layout.support.sentence() })}</p>
 </details>`,
     })
   }
@@ -108,24 +108,24 @@ export const createLoginEnrolPage =
     const { csrfToken, returnTo, email, setUp, problem } = view
     const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(returnTo)}${ownerInput(email)}`
     return layout.panel({
-      title: t('enrol.title'),
+      title: t('login_set_up.title'),
       wrong: Boolean(problem ?? setUp.error),
       problem,
       focusesProblem: !setUp.error,
       passkeys: layout.passkeys,
-      below: html`<a href="${entryHref('/auth/login', returnTo)}">${t('code.other_account')}</a>`,
-      body: html`<p>${t.html('enrol.about', { app: layout.appName, email: html`<b>${email}</b>` })}</p>
+      below: html`<a href="${entryHref('/auth/login', returnTo)}">${t('login_code.other_account')}</a>`,
+      body: html`<p>${t.html('login_set_up.about', { app: layout.appName, email: html`<b>${email}</b>` })}</p>
 <details>
-<summary class="quiet">${t('enrol.no_phone')}</summary>
-<p class="about">${t.html('enrol.no_phone_advice', { support: layout.support.sentence() })}</p>
+<summary class="quiet">${t('login_set_up.no_phone')}</summary>
+<p class="about">${t.html('login_set_up.no_phone_advice', { support: layout.support.sentence() })}</p>
 </details>
 ${
   layout.passkeys &&
-  html`<h2>${t('enrol.passkey')}</h2>
+  html`<h2>${t('login_set_up.passkey')}</h2>
 <p class="about">${t('passkeys.about')}</p>
 ${passkeyButton({ kind: 'add', csrfToken, hasOthers: true })}`
 }
-<h2>${t('enrol.app')}</h2>
+<h2>${t('login_set_up.app')}</h2>
 ${setUpSteps(setUp, { action: ACTION, hiddenInputs })}`,
     })
   }

@@ -20,10 +20,10 @@ export const createCheckMailPage =
   (layout: Layout) =>
   ({ email, after, returnTo }: CheckMailView): string =>
     layout.panel({
-      title: t('sent.title'),
+      title: t('check_mail.title'),
       sign: 'mail',
       below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${t('common.back_to_login')}</a>`,
       body: html`<p>${t.html(after === 'signup' ? 'verify.sent_signup' : 'verify.sent_login', { email: html`<b>${email}</b>` })}</p>
-<p class="about">${t.html('sent.nothing', { support: layout.support.sentence() })}</p>
+<p class="about">${t.html('check_mail.nothing', { support: layout.support.sentence() })}</p>
 ${after === 'signup' && html`<a class="second" href="${entryHref('/auth/signup', returnTo, email)}">${t('verify.again')}</a>`}`,
     })

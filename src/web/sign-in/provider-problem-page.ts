@@ -1,4 +1,4 @@
-import { anyOfText, waitText } from '../../languages/formats.ts'
+import { afterWaitText, anyOfText } from '../../languages/formats.ts'
 import { type TextKey, t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { bold } from '../site/bold.ts'
@@ -47,10 +47,10 @@ export interface ProviderProblemView {
 }
 
 /**
- * The type is the first action that the page offers: try again, create an account, or go to the login or account page;
- * it also says whether trying again is offered as the second.
+ * The type is the first action that the page offers: try again, create an account, log in by mail, or go to the login or
+ * account page; it also says whether trying again is offered as the second.
  */
-type Step = 'retry' | 'signup' | 'entry' | 'entry_before_retry'
+type Step = 'retry' | 'signup' | 'mail' | 'entry' | 'entry_before_retry'
 
 const FIRST_STEPS: Record<SignInProblem, Step> = {
   cancelled: 'retry',
@@ -77,7 +77,7 @@ const FIRST_STEPS: Record<SignInProblem, Step> = {
 }
 
 const over = ({ provider, intent }: ProviderProblemView): string | undefined => {
-  if (intent === 'confirm') return t('confirm.title')
+  if (intent === 'confirm') return t('reauthentication.title')
   if (!provider) return undefined
   return t(intent === 'link' ? 'account.provider.connect' : 'provider.log_in_with', { provider: provider.label })
 }
@@ -106,19 +106,33 @@ const entry = (
   if (!signedIn)
     return html`<a class="${style}" href="${entryHref('/auth/login', returnTo, email)}">${t(isFirst ? 'login.title' : 'link_account.other_way')}</a>`
   return intent === 'confirm'
-    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${t('confirm.other_way')}</a>`
+    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${t('reauthentication.other_way')}</a>`
     : html`<a class="${style}" href="/auth/account">${t('common.back_to_account')}</a>`
 }
 
+const byMail = ({ returnTo, email }: ProviderProblemView): HtmlFragment =>
+  html`<a class="first" href="${entryHref('/auth/login/email', returnTo, email)}">${t('email_sign_in.button')}</a>`
+
+/** A code by mail proves an account that nothing here can prove. */
+const isProvedByMail = ({ emailSignIn }: Layout, { problem, signedIn }: ProviderProblemView): boolean =>
+  emailSignIn && problem === 'no_proof' && !signedIn
+
 /** If no account with a password can be created, the user can only go back and correct the email there. */
-const stepOf = ({ problem, canSignUp }: ProviderProblemView): Step => {
-  const step = FIRST_STEPS[problem]
-  return step === 'signup' && !canSignUp ? 'retry' : step
+const stepOf = (layout: Layout, view: ProviderProblemView): Step => {
+  if (isProvedByMail(layout, view)) return 'mail'
+  const step = FIRST_STEPS[view.problem]
+  return step === 'signup' && !view.canSignUp ? 'retry' : step
 }
 
-const steps = (view: ProviderProblemView): HtmlFragment => {
-  const step = stepOf(view)
-  const first = step === 'retry' ? retry(view, 'first') : step === 'signup' && signup(view)
+const FIRST_BUTTONS: Partial<Record<Step, (view: ProviderProblemView) => HtmlFragment | undefined>> = {
+  retry: (view) => retry(view, 'first'),
+  signup,
+  mail: byMail,
+}
+
+const steps = (layout: Layout, view: ProviderProblemView): HtmlFragment => {
+  const step = stepOf(layout, view)
+  const first = FIRST_BUTTONS[step]?.(view)
   return html`<div class="steps">
 ${first}
 ${entry(view, !first)}
@@ -126,30 +140,41 @@ ${step === 'entry_before_retry' && retry(view, 'second')}
 </div>`
 }
 
-/** A link by mail proves an account that nothing here can prove. */
-const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemView): HtmlFragment | undefined =>
-  problem === 'no_proof' && layout.mailIsOn ? forgotLink(layout, { email: email ?? '', returnTo }) : undefined
+/** Where no code does, a link by mail proves such an account. */
+const wayBack = (layout: Layout, view: ProviderProblemView): HtmlFragment | undefined => {
+  const { problem, email = '', returnTo } = view
+  const isOffered = problem === 'no_proof' && layout.mailIsOn && !isProvedByMail(layout, view)
+  return isOffered ? forgotLink(layout, { email, returnTo }) : undefined
+}
 
 /** The user may have several accounts at the provider, and sees by the address which of them it was. */
-const addressLine = ({ email, provider: known }: ProviderProblemView, provider: string): HtmlFragment | undefined =>
-  email === undefined || known === undefined
+const addressLine = ({ email, provider }: ProviderProblemView): HtmlFragment | undefined =>
+  email === undefined || provider === undefined
     ? undefined
-    : html`<p>${t.html('provider.address', { provider, email: bold(email) })}</p>
+    : html`<p>${t.html('provider.address', { provider: provider.label, email: bold(email) })}</p>
 `
 
+/** The texts of these problems name no provider. */
+const WITHOUT_PROVIDER: readonly SignInProblem[] = ['disabled', 'email_reserved', 'last_way', 'logged_out', 'no_proof']
+
+const unnamed = (problem: SignInProblem): SignInProblem => (WITHOUT_PROVIDER.includes(problem) ? problem : 'unreadable')
+
 /** Says the reason and the remedy. A visitor may do without the email of the provider, and sign up with a password. */
-const whyKeyOf = ({ problem, canSignUp }: ProviderProblemView): TextKey =>
-  canSignUp && (problem === 'email_missing' || problem === 'email_unverified')
+const whyKeyOf = (layout: Layout, view: ProviderProblemView): TextKey => {
+  const { problem, canSignUp } = view
+  if (isProvedByMail(layout, view)) return 'provider.no_proof.why_mail'
+  return canSignUp && (problem === 'email_missing' || problem === 'email_unverified')
     ? `provider.${problem}.why_sign_up`
     : `provider.${problem}.why`
+}
 
-const whyOf = ({ appName, support }: Layout, view: ProviderProblemView, provider: string): HtmlFragment =>
-  t.html(whyKeyOf(view), {
-    provider,
-    app: appName,
+const whyOf = (layout: Layout, view: ProviderProblemView): HtmlFragment =>
+  t.html(whyKeyOf(layout, view), {
+    provider: view.provider?.label,
+    app: layout.appName,
     email: bold(view.accepted.join()),
     domains: anyOfText(view.accepted),
-    support: support.sentence(),
+    support: layout.support.sentence(),
   })
 
 /**
@@ -159,14 +184,15 @@ const whyOf = ({ appName, support }: Layout, view: ProviderProblemView, provider
 export const createProviderProblemPage =
   (layout: Layout) =>
   (view: ProviderProblemView): string => {
-    const { problem, retryAfterSeconds } = view
-    const provider = view.provider?.label ?? t('provider.unnamed')
+    const { retryAfterSeconds } = view
+    const provider = view.provider?.label
+    const problem = provider === undefined ? unnamed(view.problem) : view.problem
     return layout.panel({
       title: t(`provider.${problem}.title`, { provider }),
       sign: problem === 'expired' ? 'clock' : 'warning',
       over: over(view),
       requestId: view.requestId,
-      body: html`${addressLine(view, provider)}<p>${whyOf(layout, view, provider)}${retryAfterSeconds !== undefined && html` ${t('form.try_again_in', { duration: waitText(retryAfterSeconds) })}`}</p>
-${steps(view)}${wayBack(layout, view)}`,
+      body: html`${addressLine(view)}<p>${whyOf(layout, { ...view, problem })}${retryAfterSeconds !== undefined && html` ${t('form.try_again', { when: afterWaitText(retryAfterSeconds) })}`}</p>
+${steps(layout, view)}${wayBack(layout, view)}`,
     })
   }

@@ -48,4 +48,4 @@ ${copyButton()}
 export const createRecoveryCodesFile =
   ({ appName: app }: Layout) =>
   ({ email, codes }: { email: string; codes: readonly string[] }): string =>
-    `${t('recovery.file', { email, app, codes: codes.join('\n') })}\n`
+    `${t('recovery.file_title', { email, app })}\n\n${codes.join('\n')}\n\n${t('recovery.file_about')}\n`

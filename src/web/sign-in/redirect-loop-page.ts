@@ -16,11 +16,11 @@ export interface RedirectLoopView {
 }
 
 const causes = ({ issuer, nowMs }: RedirectLoopView): HtmlFragment => html`<ul class="ends">
-<li>${t.html('loop.issuer', { issuer: html`<code>${issuer}</code>` })}</li>
-<li>${t.html('loop.clock', { time: html`<code>${toTimestamp(nowMs)}</code>` })}</li>
-<li>${t('loop.keys')}</li>
-<li>${t('loop.cookie')}</li>
-<li>${t('loop.outage')}</li>
+<li>${t.html('redirect_loop.issuer', { issuer: html`<code>${issuer}</code>` })}</li>
+<li>${t.html('redirect_loop.clock', { time: html`<code>${toTimestamp(nowMs)}</code>` })}</li>
+<li>${t('redirect_loop.keys')}</li>
+<li>${t('redirect_loop.cookie')}</li>
+<li>${t('redirect_loop.outage')}</li>
 </ul>`
 
 /**
@@ -31,14 +31,14 @@ export const createRedirectLoopPage =
   (layout: Layout) =>
   (view: RedirectLoopView): string =>
     layout.panel({
-      title: t('loop.title'),
+      title: t('redirect_loop.title'),
       sign: 'warning',
       below: html`<a href="/auth/account">${t('account.title')}</a> · <a href="/auth/logout">${t('logout.button')}</a>`,
       requestId: view.requestId,
-      body: html`<p>${t.html('loop.about', { app: layout.appName, email: html`<b>${view.email}</b>` })}</p>
-<p>${t.html('loop.advice', { app: layout.appName, support: layout.support.sentence() })}</p>
-<a class="first" href="${view.returnTo}">${t('loop.try_again')}</a>
-${operatorDetails(html`<p>${t.html('loop.details', { address: html`<code>${view.returnTo}</code>` })}</p>
-<p>${t('loop.causes')}</p>
+      body: html`<p>${t.html('redirect_loop.about', { app: layout.appName, email: html`<b>${view.email}</b>` })}</p>
+<p>${t.html('redirect_loop.advice', { app: layout.appName, support: layout.support.sentence() })}</p>
+<a class="first" href="${view.returnTo}">${t('redirect_loop.try_again')}</a>
+${operatorDetails(html`<p>${t.html('redirect_loop.details', { address: html`<code>${view.returnTo}</code>` })}</p>
+<p>${t('redirect_loop.causes')}</p>
 ${causes(view)}`)}`,
     })

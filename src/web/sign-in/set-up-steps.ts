@@ -24,12 +24,12 @@ export const setUpSteps = (
   { secret, uri, qrCode, sealed, error }: SetUpView,
   form: { action: string; hiddenInputs: HtmlFragment },
 ): HtmlFragment => html`<ol class="steps">
-<li>${t('app.step_open')}</li>
-<li>${t('app.step_scan')}
-${qrCodeSvg(qrCode, t('app.qr_code'))}
-<p class="about">${t('app.on_this_device')} <a href="${uri}">${t('app.open')}</a></p>
-<p class="about">${t.html('app.cannot_scan', { key: html`<code>${inGroups(secret)}</code>` })}</p></li>
-<li>${t('app.step_code')}
+<li>${t('authenticator.step_open')}</li>
+<li>${t('authenticator.step_scan')}
+${qrCodeSvg(qrCode, t('authenticator.qr_code'))}
+<p class="about">${t('authenticator.on_this_device')} <a href="${uri}">${t('authenticator.open')}</a></p>
+<p class="about">${t.html('authenticator.cannot_scan', { key: html`<code>${inGroups(secret)}</code>` })}</p></li>
+<li>${t('authenticator.step_code')}
 <form method="post" action="${form.action}" novalidate>
 ${form.hiddenInputs}
 <input type="hidden" name="set_up" value="${sealed}">

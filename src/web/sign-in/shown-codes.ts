@@ -47,10 +47,8 @@ export const createRecoveryCodesView = ({
     if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
     const done = OCCASIONS.find((what) => isDone(context, what, userId))
     const returnTo = readReturnTo(context, targets, done ? accountPathOf(done) : ACCOUNT_PATH)
-    return page(
-      200,
-      createRecoveryCodesPage(layout)({ csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }),
-    )
+    const view = { csrfToken: context.csrfToken, email, codes, sealed, returnTo, done }
+    return { ...page(200, createRecoveryCodesPage(layout)(view)), isShownOnce: true }
   },
 
   /** Makes a file of the codes that the page has just shown. The file holds only what svc has sealed for this user. */

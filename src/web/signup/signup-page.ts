@@ -1,4 +1,5 @@
 import { anyOfText } from '../../languages/formats.ts'
+import { perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem } from '../../http/form-view.ts'
@@ -86,10 +87,13 @@ ${nameField({ ...name, problem: errors.name }, focus === 'name')}`
 }
 
 /** The account is made once the code was typed, or the link opened. */
-const mailForm = (view: SignupView): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
+const mailForm = (
+  view: SignupView,
+  { agreement }: Layout,
+): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${emailField(view, true)}
-<button class="first">${t('email_sign_in.button')}</button>
+${agreement()}<button class="first">${t('email_sign_in.button')}</button>
 </form>
 `
 
@@ -123,7 +127,7 @@ const createOpenPage = (layout: Layout) => {
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isUsual(view) ? usualFields : fields(view, focus, layout)}
-<button class="first">${t('signup.button')}</button>
+${layout.agreement()}<button class="first">${t('signup.button')}</button>
 </form>
 ${providerForms(view)}`,
     })
@@ -135,16 +139,20 @@ const wayToLogin = ({ returnTo, email }: SignupView): HtmlFragment =>
 
 /** Creates the signup page, with a form or the providers alone. If signup is closed, the page says so. */
 export const createSignupPage = (layout: Layout) => {
-  const openPage = createOpenPage(layout)
-  const closed = html`<p>${t.html('signup.closed_advice', { support: layout.support.sentence() })}</p>`
+  const openPage = perLanguage(() => createOpenPage(layout))
   return (view: SignupView): string => {
     if (view.closed)
-      return layout.panel({ title: t('signup.closed'), sign: 'info', below: wayToLogin(view), body: closed })
+      return layout.panel({
+        title: t('signup.closed'),
+        sign: 'info',
+        below: wayToLogin(view),
+        body: html`<p>${t.html('signup.closed_advice', { support: layout.support.sentence() })}</p>`,
+      })
     if (view.byPassword) return openPage(view)
     const body = view.byMail
-      ? html`${mailForm(view)}${providerForms(view)}`
+      ? html`${mailForm(view, layout)}${providerForms(view)}`
       : html`<p>${t('signup.by_provider')}</p>
-${providerForms(view, false)}`
+${layout.agreement()}${providerForms(view, false)}`
     return layout.panel({ title: t('signup.title'), below: wayToLogin(view), body })
   }
 }

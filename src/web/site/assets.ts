@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import { currentLanguage, perLanguage } from '../../languages/language.ts'
 import { toHex } from '../../lib/colour.ts'
 import { html } from '../../lib/html.ts'
 import { createTheme, themeCss } from '../../lib/theme.ts'
@@ -64,12 +65,13 @@ export const createAssets = (appName: string, accentColor: string) => {
     style: asset('style', 'css', 'text/css; charset=utf-8', themeCss(theme) + plainStyle(readFileSync(STYLE, 'utf8'))),
     accountStyle: asset('account', 'css', 'text/css; charset=utf-8', plainStyle(readFileSync(ACCOUNT_STYLE, 'utf8'))),
     script: asset('page', 'js', 'text/javascript; charset=utf-8', plainScript(readFileSync(SCRIPT, 'utf8'))),
-    passkeys: asset(
-      'passkeys',
-      'js',
-      'text/javascript; charset=utf-8',
-      scriptWithTexts(readFileSync(PASSKEYS, 'utf8'), passkeyScriptTexts()),
-    ),
+    /** It has texts of one language. */
+    passkeys: perLanguage(() => {
+      const { tag } = currentLanguage()
+      const source = scriptWithTexts(readFileSync(PASSKEYS, 'utf8'), passkeyScriptTexts())
+      const made = asset(tag === 'en' ? 'passkeys' : `passkeys.${tag}`, 'js', 'text/javascript; charset=utf-8', source)
+      return () => made
+    }),
     icon: asset('icon', 'svg', 'image/svg+xml; charset=utf-8', iconSvg(appName, toHex(accent), toHex(accentInk))),
   }
 }

@@ -1,18 +1,8 @@
-import { kindOfRedirect } from '../../clients/redirect-uri.ts'
 import { type ClientScope, OWN_SCOPES } from '../../clients/scope.ts'
 import { t } from '../../languages/texts.ts'
 
 /** Names a host in ASCII, with a port that is not the usual one. A name in another script could look like another. */
 export const hostOf = (url: string): string => new URL(url).host
-
-/** Says where a redirect leads, as its user knows it. */
-export const placeOfRedirect = (redirectUri: string): string => {
-  const kind = kindOfRedirect(redirectUri)
-  if (kind === 'https') return hostOf(redirectUri)
-  return kind === 'loopback'
-    ? t('authorize.program')
-    : t('authorize.program_with_scheme', { scheme: new URL(redirectUri).protocol })
-}
 
 const isOwn = (scope: string): scope is (typeof OWN_SCOPES)[number] => OWN_SCOPES.some((own) => own === scope)
 

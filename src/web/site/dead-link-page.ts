@@ -5,15 +5,14 @@ import type { IconName } from './icon.ts'
 import type { Layout } from './layout.ts'
 
 /** Creates the page of a link that is not good. It says what became of the link, and where there is a new one. */
-export const createDeadLinkPage = (layout: Layout) => {
-  const next = nextOf(layout)
-
-  return ({ purpose, state }: DeadLinkView): string => {
-    const { advice, button } = next[purpose]
+export const createDeadLinkPage =
+  (layout: Layout) =>
+  ({ purpose, state }: DeadLinkView): string => {
+    const { advice, button } = nextOf(layout)[purpose]
     return layout.panel({
-      title: t(`dead.${state}`),
+      title: t(`dead_link.${state}`),
       sign: SIGNS[state],
-      body: html`<p>${t(`dead.${state}_why`)}</p>
+      body: html`<p>${t(`dead_link.${state}_why`)}</p>
 ${
   advice &&
   html`<p>${advice}</p>
@@ -24,7 +23,6 @@ ${button && html`<a class="first" href="${button.href}">${button.text}</a>`}
 </div>`,
     })
   }
-}
 
 const SIGNS: Record<DeadLinkView['state'], IconName> = {
   used: 'check',
@@ -44,19 +42,19 @@ interface Next {
 /** Finds the way to a new link, or to the purpose of the link. */
 const nextOf = ({ mailIsOn, passwords, emailSignIn, support }: Layout): Record<DeadLinkView['purpose'], Next> => {
   const toAccount = { text: t('common.to_account'), href: '/auth/account' }
-  const notMe = { advice: t(passwords ? 'dead.not_me' : 'dead.not_me_without_password'), button: toAccount }
+  const notMe = { advice: t(passwords ? 'dead_link.not_me' : 'dead_link.not_me_passwordless'), button: toAccount }
   return {
     reset: mailIsOn
-      ? { button: { text: t('dead.reset_button'), href: '/auth/password/forgot' } }
-      : { advice: t.html('dead.reset_support', { support: support.sentence() }) },
-    verify: { advice: t('dead.verify'), button: toAccount },
-    signup: { advice: t('dead.signup'), button: { text: t('login.create_account'), href: '/auth/signup' } },
-    new_email: { advice: t('dead.new_email'), button: toAccount },
-    undo: { advice: t.html('dead.undo', { support: support.sentence() }) },
-    invite: { advice: t('dead.invite') },
-    sign_in: emailSignIn ? { button: { text: t('dead.sign_in_button'), href: '/auth/login/email' } } : {},
+      ? { button: { text: t('dead_link.reset_button'), href: '/auth/password/forgot' } }
+      : { advice: t.html('dead_link.reset_support', { support: support.sentence() }) },
+    verify: { advice: t('dead_link.verify'), button: toAccount },
+    signup: { advice: t('dead_link.signup'), button: { text: t('login.create_account'), href: '/auth/signup' } },
+    new_email: { advice: t('dead_link.new_email'), button: toAccount },
+    undo: { advice: t.html('dead_link.undo', { support: support.sentence() }) },
+    invite: { advice: t('dead_link.invite') },
+    sign_in: emailSignIn ? { button: { text: t('dead_link.sign_in_button'), href: '/auth/login/email' } } : {},
     confirm: { button: toAccount },
-    first_factor: { advice: t('dead.first'), button: toAccount },
+    first_factor: { advice: t('dead_link.first'), button: toAccount },
     not_me: notMe,
     not_my_browser: notMe,
     not_my_passkey: notMe,

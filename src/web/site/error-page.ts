@@ -1,5 +1,5 @@
 import type { ErrorView, NotSentView } from '../../http/frame.ts'
-import { waitText } from '../../languages/formats.ts'
+import { afterWaitText } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { IconName } from './icon.ts'
@@ -11,6 +11,7 @@ import { operatorDetails } from './support.ts'
 const REASONS = [
   'account_gone',
   'codes_expired',
+  'confirm_otherwise',
   'factor_changed',
   'has_password',
   'last_way',
@@ -19,6 +20,7 @@ const REASONS = [
   'not_connected',
   'not_set_up',
   'passkey_gone',
+  'passkey_needed',
   'session_gone',
 ] as const
 
@@ -43,7 +45,7 @@ const happened = ({ reason }: ErrorView): string | undefined => {
 const adviceOf = ({ status, retryAfterSeconds }: ErrorView): string =>
   retryAfterSeconds === undefined || status === 503
     ? t(`error.${knownStatus(status)}.advice`)
-    : t('form.try_again_in', { duration: waitText(retryAfterSeconds) })
+    : t('form.try_again', { when: afterWaitText(retryAfterSeconds) })
 
 /** Another tab may have logged in since a form was loaded: the login page redirects a user who is logged in. */
 const loginButtonOf = ({ status, returnTo }: ErrorView): string | undefined => {
@@ -64,11 +66,10 @@ const firstLink = (href: string, text: string): HtmlFragment => html`<a class="f
  * request ID, with which an operator finds the log line.
  */
 export const createErrorPage = (layout: Layout) => {
-  const home = html`<a href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
-  const account = html`<a href="/auth/account">${t('account.title')}</a>`
-
   /** Makes the button, and the ways elsewhere. */
   const waysOf = (view: ErrorView, isFailed: boolean): { button: HtmlFragment; below: HtmlFragment } => {
+    const home = html`<a href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
+    const account = html`<a href="/auth/account">${t('account.title')}</a>`
     const login = loginButtonOf(view)
     if (login)
       return { button: firstLink(entryHref('/auth/login', view.returnTo), login), below: html`${home} · ${account}` }

@@ -11,7 +11,7 @@ interface Carried {
 
 const forgotHref = ({ email, returnTo }: Carried): string => entryHref('/auth/password/forgot', returnTo, email)
 
-const forgotText = ({ passwords }: Layout): string => t(passwords ? 'login.forgot' : 'login.forgot_without_passwords')
+const forgotText = ({ passwords }: Layout): string => t(passwords ? 'login.forgot' : 'login.forgot_passwordless')
 
 /**
  * A user who has forgotten the password can ask for a link or, while no mail is sent, ask the people who run the

@@ -1,9 +1,9 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
 import { MAX_PASSWORD_LENGTH } from '../../accounts/passwords/password-rules.ts'
-import { anyOfText, waitText } from '../../languages/formats.ts'
+import { afterWaitText, anyOfText } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
-import { type Support, operatorDetails } from './support.ts'
+import { operatorDetails, requestNote } from './support.ts'
 
 /** A field is one labelled input. The `name` is also the ID, unless it has another. */
 export interface Field {
@@ -98,7 +98,7 @@ export const fieldBeside = (it: Omit<Field, 'beside'>): FieldBeside => {
 export const field = ({ beside, ...it }: Field): HtmlFragment => fieldBeside(it)(beside)
 
 /** Marks the button of the way by which this browser signed in last. */
-export const lastUsedMark = html`<span class="last">${t('login.last_used')}</span>`
+export const lastUsedMark = (): HtmlFragment => html`<span class="last">${t('login.last_used')}</span>`
 
 /** Makes the hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
@@ -119,10 +119,10 @@ const wordsOf = (problem: FormProblem): string => {
     return t(problem.loginWith === 'both' ? 'form.credentials_wrong_both' : 'form.credentials_wrong')
   if (problem.kind === 'outdated') return t(problem.cookieMissing ? 'form.cookie_missing' : 'form.outdated')
   if (problem.kind === 'codes_locked') return t(`form.codes_locked.${problem.where}`)
-  const duration = waitText(problem.retryAfterSeconds)
+  const when = afterWaitText(problem.retryAfterSeconds)
   return problem.kind === 'login_limited'
-    ? t(`limit.${problem.of}`, { duration })
-    : t(`form.${problem.kind}`, { duration })
+    ? t(`login_limit.${problem.of}`, { when })
+    : t(`form.${problem.kind}`, { when })
 }
 
 /** Finds the request ID of a problem that an operator can look into. */
@@ -141,14 +141,10 @@ export const problemBox = (problem: FormProblem, focused = false): HtmlFragment 
 `
 
 /** Makes the box with its reference and details, on a page where these stand together. */
-export const formProblem = (
-  problem: FormProblem | undefined,
-  support: Support,
-  focused = false,
-): HtmlFragment | undefined => {
+export const formProblem = (problem: FormProblem | undefined, focused = false): HtmlFragment | undefined => {
   if (!problem) return undefined
   const requestId = requestIdOf(problem)
-  return html`${problemBox(problem, focused)}${requestId !== undefined && html`<p class="about">${support.requestNote(requestId)}</p>`}${problemDetails(problem)}`
+  return html`${problemBox(problem, focused)}${requestId !== undefined && html`<p class="about">${requestNote(requestId)}</p>`}${problemDetails(problem)}`
 }
 
 /**

@@ -27,15 +27,15 @@ export const loginLimited = (layout: Layout, { problem, email, returnTo }: Limit
   return html`${
     knownBrowserHelps &&
     html`
-<p>${t('limit.other_browser')}</p>`
+<p>${t('login_limit.other_browser')}</p>`
   }
-<a class="first" href="${entryHref('/auth/password/forgot', returnTo, email)}">${t('limit.link')}</a>
+<a class="first" href="${entryHref('/auth/password/forgot', returnTo, email)}">${t('login_limit.link')}</a>
 `
 }
 
 const withoutMail = ({ support }: Layout, knownBrowserHelps: boolean): HtmlFragment =>
   html`
-<p>${knownBrowserHelps && html`${t('limit.other_browser')} `}${t.html('limit.support', { support: support.sentence() })}</p>
+<p>${knownBrowserHelps && html`${t('login_limit.other_browser')} `}${t.html('login_limit.support', { support: support.sentence() })}</p>
 `
 
 /** Finds the class of the button that sends the password: while none is checked, the way by mail comes first. */

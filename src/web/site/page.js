@@ -24,11 +24,17 @@ for (const button of document.querySelectorAll('button[data-copies]')) {
   button.hidden = !navigator.clipboard
 }
 
-// Writes times in the language and the zone of the browser. The service, which knows neither, sends them in UTC.
+// Writes times in the zone of the browser, which the service does not know: it sends them in UTC. They have the language of the
+// page, as the browser writes it for its country.
 const times = document.querySelectorAll('time[data-time]')
 if (times.length > 0) {
-  const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-  const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  const { lang } = document.documentElement
+  const [language] = lang.split('-')
+  // Chrome on Linux can name "en-US@posix", which is no language tag.
+  const own = navigator.languages.find((one) => one.split('-')[0] === language && /^[\w-]+$/.test(one)) ?? lang
+  const locale = new Intl.Locale(own, { numberingSystem: 'latn' })
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   for (const time of times) {
     const at = new Date(time.dateTime)
     if (time.title) time.title = moment.format(at)

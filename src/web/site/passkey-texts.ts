@@ -34,7 +34,7 @@ export const passkeyScriptTexts = () => ({
   unknown: t('passkeys.unknown'),
   outdated: t('passkeys.outdated'),
   linkEnded: t('passkeys.link_ended'),
-  tooMany: t('passkeys.too_many'),
+  tooMany: t('passkeys.rate_limited'),
   network: t('passkeys.network'),
   unavailable: t('passkeys.unavailable'),
   failed: t('passkeys.failed'),

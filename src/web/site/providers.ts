@@ -75,7 +75,7 @@ ${providers.map((provider) => {
   const isLast = provider.name === lastWay
   const name =
     inPairs && html` aria-label="${words(label)}"${isLast && html` aria-description="${t('login.last_used')}"`}`
-  const content = html`${providerIcon(label, iconUrl)}${inPairs ? label : words(label)}${isLast && html` ${lastUsedMark}`}`
+  const content = html`${providerIcon(label, iconUrl)}${inPairs ? label : words(label)}${isLast && html` ${lastUsedMark()}`}`
   return button(provider, name || undefined, content)
 })}</div>`
 }

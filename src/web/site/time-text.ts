@@ -8,8 +8,6 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-const momentText = (atMs: number): string => t('common.utc', { time: shortMomentText(atMs) })
-
 const isLongAgo = (passedMs: number): boolean => passedMs >= 30 * DAY_MS
 
 const passedText = (atMs: number, nowMs: number): string => {
@@ -30,12 +28,12 @@ export const dayOf = (atMs: number): HtmlFragment =>
 
 /** Writes a time as "2 Nov 2026, 08:13 UTC". */
 export const momentOf = (atMs: number): HtmlFragment =>
-  html`<time datetime="${toTimestamp(atMs)}" data-time="moment">${momentText(atMs)}</time>`
+  html`<time datetime="${toTimestamp(atMs)}" data-time="moment">${shortMomentText(atMs)}</time>`
 
 /** Writes "3 minutes ago", with the exact time as its title; a date if the time is more than 30 days ago. */
 export const agoOf = (atMs: number, nowMs: number): HtmlFragment => {
   const shows = isLongAgo(nowMs - atMs) ? 'day' : 'ago'
-  return html`<time datetime="${toTimestamp(atMs)}" title="${momentText(atMs)}" data-time="${shows}">${passedText(atMs, nowMs)}</time>`
+  return html`<time datetime="${toTimestamp(atMs)}" title="${shortMomentText(atMs)}" data-time="${shows}">${passedText(atMs, nowMs)}</time>`
 }
 
 const UNITS = [

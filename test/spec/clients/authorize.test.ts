@@ -298,7 +298,7 @@ describe('a program on this computer', () => {
     for (let times = 0; times < 2; times += 1) {
       const page = await agent.get(authorizePath(own.id, { redirect_uri }))
       assert.ok(page.text.includes('Continue as'))
-      assert.ok(page.text.includes('a program on this computer'))
+      assert.ok(page.text.includes('A program on this computer'))
       assert.ok(answerToClient(await allow(agent, page), redirect_uri).get('code'))
     }
     const silent = await agent.get(authorizePath(own.id, { redirect_uri, prompt: 'none' }))

@@ -53,11 +53,12 @@ const startAdminProxy = async (t: TestContext, adminPort: number) => {
   const authority = createAuthority('Authority of the tests')
   const { certificate: cert, key } = authority.issue('localhost', 'localhost')
   const server = createHttpsServer({ cert, key }, ({ url, headers: { host } }, response) => {
-    if (way === 'elsewhere') return void response.end('<h1>Welcome</h1>')
     const headers = { host: way === 'whole' ? host : 'backend.internal' }
-    get({ host: '127.0.0.1', port: adminPort, path: url, headers, agent: false }, (answer) => {
-      answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers))
-    })
+    if (way === 'elsewhere') response.end('<h1>Welcome</h1>')
+    else
+      get({ host: '127.0.0.1', port: adminPort, path: url, headers, agent: false }, (answer) => {
+        answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers))
+      })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   afterwards(t, () => server.close())

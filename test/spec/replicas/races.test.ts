@@ -18,13 +18,14 @@ import { assertCanLogIn, assertCannotLogIn, assertSignedIn } from '../../support
 import { createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
 import { databaseChoice } from '../../support/database/database-choice.ts'
 import { connect } from '../../support/postgres/postgres-databases.ts'
+import { HASHES_THAT_WAIT } from '../../support/service/command.ts'
 import { at, eachRound, inTurn, openOperator, startReplicaProcesses } from '../../support/service/replicas.ts'
 
-// Concurrent checks of passwords take long, which makes races more likely.
-const replicas = await startReplicaProcesses({ fullHashes: true, env: { SVC_HASHES_AT_ONCE: '4' } })
+// Checks of passwords take long, which makes races more likely.
+const replicas = await startReplicaProcesses({ env: { SVC_HASHES_AT_ONCE: '4', NODE_OPTIONS: HASHES_THAT_WAIT } })
 const operator = await openOperator(replicas[0])
 
-/** Waits for a random part of the time that a check of a password takes on this machine. */
+/** Waits for a random part of the time of two checks of a password. */
 const someTime = () => sleep(randomInt(60))
 
 /** Checks that neither replica accepts a cookie of the agent. */

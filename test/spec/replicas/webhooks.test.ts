@@ -11,18 +11,30 @@ import {
   startWebhookReceiver,
   status,
 } from '../../support/network/webhook-receiver.ts'
-import { at, eachRound, inTurn, startReplicaProcesses } from '../../support/service/replicas.ts'
-import type { LogLine } from '../../support/service/service.ts'
+import type { Environment } from '../../support/service/command.ts'
+import {
+  at,
+  eachRound,
+  inTurn,
+  type Replicas,
+  startReplicaProcesses,
+  startReplicas,
+} from '../../support/service/replicas.ts'
+import type { LogLine, Service } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
 
-const start = async (t: TestContext, timeout: string) => {
+const start = async <S extends Service>(
+  t: TestContext,
+  startBoth: (options: { env: Environment; t: TestContext }) => Promise<Replicas<S>>,
+  timeout: string,
+) => {
   const receiver = await startWebhookReceiver({ t })
   const env = {
     SVC_WEBHOOK_URL: receiver.url,
     SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
     SVC_WEBHOOK_TIMEOUT: timeout,
   }
-  return { receiver, replicas: await startReplicaProcesses({ env, t }) }
+  return { receiver, replicas: await startBoth({ env, t }) }
 }
 
 const typesFor = ({ deliveries }: WebhookReceiver, userId: string) =>
@@ -41,26 +53,26 @@ const toRun =
 
 describe('webhook events of two replicas', { concurrency: 2 }, () => {
   test('are delivered exactly once, in order for each user, from both replicas', async (t) => {
-    const { receiver, replicas } = await start(t, '5s')
+    const { receiver, replicas } = await start(t, startReplicas, '5s')
     receiver.answerWith((_, response) => void setTimeout(() => response.writeHead(204).end(), Math.random() * 20))
     const people: string[] = []
-    await eachRound(30, 8, async (round) => {
+    await eachRound(12, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person } = await signedUp(here)
       people.push((await currentUser(agent)).id)
       const deleted = await at(there, agent).post('/auth/account/delete', { password: person.password })
       assert.equal(deleted.status, 303, deleted.text)
     })
-    await receiver.received(60)
+    await receiver.received(24)
     // A replica that would deliver an event twice has looked for events by now.
     await sleep(1500)
-    assert.equal(receiver.deliveries.length, 60)
+    assert.equal(receiver.deliveries.length, 24)
     for (const id of people) assert.deepEqual(typesFor(receiver, id), ['user.created', 'user.deleted'])
   })
 
   test('are delivered at most once, in order, when a replica dies (kill -9) in the middle of a delivery', async (t) => {
     // Long enough for every attempt to arrive, even on a busy machine.
-    const { receiver, replicas } = await start(t, '2s')
+    const { receiver, replicas } = await start(t, startReplicaProcesses, '2s')
     const [here, there] = replicas
     receiver.answerWith(silence)
     // More than both replicas deliver at once: some are in flight when it dies, and some were never attempted.
@@ -87,7 +99,7 @@ describe('webhook events of two replicas', { concurrency: 2 }, () => {
 describe('cleanups of two replicas', () => {
   test('each job runs on one replica: they do not alternate', async (t) => {
     const env = { SVC_CLEANUP_INTERVAL: '1s', SVC_SESSION_TTL: '200ms', SVC_ACCESS_TOKEN_TTL: '100ms' }
-    const replicas = await startReplicaProcesses({ env, t })
+    const replicas = await startReplicas({ env, t })
     // At different times, so that each replica would find something to delete.
     await sleep(300)
     // In order: a replica that is killed at work keeps its lease as long as the job might take.

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import { connect } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+import { untilProcessEnds } from '../cleanup.ts'
 import type { Person } from '../client/accounts.ts'
 import { findProblems } from './accessibility-checker.ts'
 
@@ -23,17 +28,63 @@ export const CHALLENGE = '/auth/passkeys/login/options'
 
 const application = '<!doctype html><html lang="en"><title>Application</title><main><h1>Application</h1></main></html>'
 
-/** Opens a window on the service; everything outside /auth is answered by an application. */
+const isOfService = (pathname: string): boolean => pathname === '/auth' || pathname.startsWith('/auth/')
+
+/**
+ * The proxy of the windows: it passes on what is for a service, and answers everything else as the application. Where
+ * the test answered instead, the browser would ask it about every file, and keep none.
+ */
+const startProxy = async (): Promise<string> => {
+  const server = createServer((incoming, outgoing) => {
+    const { pathname, search, port } = new URL(incoming.url ?? '')
+    if (!isOfService(pathname)) {
+      outgoing.setHeader('content-type', 'text/html; charset=utf-8')
+      return outgoing.end(application)
+    }
+    const { method = '', rawHeaders: headers } = incoming
+    const passed = request({ host: 'localhost', port, method, path: pathname + search, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+      answer.pipe(outgoing)
+    })
+    passed.on('error', () => outgoing.destroy())
+    return incoming.pipe(passed)
+  })
+  // Requests that a test makes with the cookies of a window.
+  server.on('connect', ({ url }, socket: Duplex) => {
+    const { hostname: host, port } = new URL(`http://${url}`)
+    const there = connect({ host, port: Number(port) }, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+    for (const each of [socket, there]) each.on('error', () => there.destroy()).once('close', () => socket.destroy())
+    socket.pipe(there).pipe(socket)
+  })
+  server.listen(0, '127.0.0.1').unref()
+  await once(server, 'listening')
+  untilProcessEnds(() => server.closeAllConnections())
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+}
+
+let proxy: Promise<string> | undefined
+
+/**
+ * Opens a window on the service; everything outside /auth is answered by an application. With `isEverywhere` it also is
+ * at addresses of https.
+ */
 export const openWindow = async (
   browser: Browser,
   service: { url: string },
-  { scripts = true }: { scripts?: boolean } = {},
+  { scripts = true, isEverywhere = false }: { scripts?: boolean; isEverywhere?: boolean } = {},
 ): Promise<BrowserWindow> => {
-  const context = await browser.newContext({ baseURL: service.url, javaScriptEnabled: scripts })
-  await context.route(
-    ({ pathname }) => pathname !== '/auth' && !pathname.startsWith('/auth/'),
-    (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: application }),
-  )
+  proxy ??= startProxy()
+  const context = await browser.newContext({
+    baseURL: service.url,
+    javaScriptEnabled: scripts,
+    ...(!isEverywhere && { proxy: { server: await proxy } }),
+  })
+  if (isEverywhere)
+    await context.route(
+      ({ pathname }) => !isOfService(pathname),
+      (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: application }),
+    )
   const complaints: string[] = []
   const page = await context.newPage()
   page.on('console', (message) => {

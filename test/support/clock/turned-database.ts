@@ -1,4 +1,4 @@
-import { queryOnce } from '../postgres/postgres-databases.ts'
+import { queryKept } from '../postgres/postgres-databases.ts'
 
 // A function of the same name that comes before PostgreSQL's own, for all connections from now on. Tables are made in
 // `public` still, the first of the path.
@@ -16,7 +16,7 @@ const turnable = new Map<string, Promise<void>>()
 const urlsOf = new Map<unknown, Set<string>>()
 
 const prepare = async (url: string): Promise<void> => {
-  await queryOnce(url, statements(new URL(url).pathname.slice(1)).join(';\n'))
+  await queryKept(url, statements(new URL(url).pathname.slice(1)).join(';\n'))
 }
 
 /** Makes the clock of a PostgreSQL database one that `turnDatabases` turns by this name. */
@@ -29,5 +29,5 @@ export const makeTurnable = async (name: unknown, url: string): Promise<void> =>
 
 /** Turns the clocks of the databases that are known by this name. */
 export const turnDatabases = async (name: unknown, aheadMs: number): Promise<void> => {
-  for (const url of urlsOf.get(name) ?? []) await queryOnce(url, 'UPDATE turned.clock SET ahead_ms = $1', [aheadMs])
+  for (const url of urlsOf.get(name) ?? []) await queryKept(url, 'UPDATE turned.clock SET ahead_ms = $1', [aheadMs])
 }

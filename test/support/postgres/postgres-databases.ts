@@ -28,6 +28,36 @@ export const queryOnce = async <Row extends pg.QueryResultRow>(
   }
 }
 
+/** What pg has, and its types do not name: whether the connection keeps this process alive. */
+type Held = pg.Client & { ref(): void; unref(): void }
+
+const kept = new Map<string, { client: Promise<Held>; running: number }>()
+
+const keepConnection = (url: string) => {
+  const connection = { client: connect(url) as Promise<Held>, running: 0 }
+  kept.set(url, connection)
+  const forget = () => void kept.delete(url)
+  connection.client.then((client) => client.once('end', forget), forget)
+  return connection
+}
+
+/**
+ * The same on a connection that stays open for the next statement, since each new one costs the server a process. It
+ * does not keep this process alive.
+ */
+export const queryKept = async (url: string, sql: string, values: unknown[] = []): Promise<void> => {
+  const connection = kept.get(url) ?? keepConnection(url)
+  connection.running += 1
+  const client = await connection.client
+  client.ref()
+  try {
+    await client.query(sql, values)
+  } finally {
+    connection.running -= 1
+    if (connection.running === 0) client.unref()
+  }
+}
+
 /** A database for one test. */
 export type OwnDatabase = { url: string; drop(): Promise<void> }
 
@@ -61,7 +91,7 @@ export const createDatabase = async (
   { options = '', template = 'template0' }: { options?: string; template?: string | undefined } = {},
 ): Promise<OwnDatabase> => {
   const name = `svc_test_${randomUUID().replaceAll('-', '')}`
-  await queryOnce(
+  await queryKept(
     adminUrl,
     `CREATE DATABASE ${name} ${await strategy(adminUrl)} TEMPLATE ${template} ${template === 'template0' ? `ENCODING 'UTF8' ${options}` : ''}`,
   )
@@ -69,6 +99,6 @@ export const createDatabase = async (
   url.pathname = `/${name}`
   return {
     url: url.href,
-    drop: async () => void (await queryOnce(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`)),
+    drop: () => queryKept(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),
   }
 }

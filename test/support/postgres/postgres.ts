@@ -19,6 +19,8 @@ import {
 /** A real, empty PostgreSQL server on a loopback port. */
 export type Postgres = {
   port: number
+  /** The first process of the server, the parent of all others; 0 while it is stopped. */
+  pid(): number
   /** The URL of a database for the superuser, without a password. */
   url(database?: string): string
   /** Resolves to the URL of a new, empty database. */
@@ -50,7 +52,7 @@ const SETTINGS: PostgresSettings = {
 
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
 
-type Server = Pick<Postgres, 'port' | 'stop' | 'start' | 'freeze' | 'thaw'>
+type Server = Pick<Postgres, 'port' | 'pid' | 'stop' | 'start' | 'freeze' | 'thaw'>
 
 const runServer = async (parts: Parts): Promise<Server> => {
   const launcher = createLauncher(parts)
@@ -64,6 +66,7 @@ const runServer = async (parts: Parts): Promise<Server> => {
   }
   return {
     port,
+    pid: () => launcher.running()?.pid ?? 0,
     thaw,
     start: async () => {
       if (!launcher.running()) await launcher.launch(port)

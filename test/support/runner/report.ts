@@ -4,8 +4,8 @@ import type { Counts, TestEvent } from './events.ts'
 import type { Database, Job } from './pool.ts'
 import type { FileResult } from './worker-process.ts'
 
-const TITLES: Record<Database, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
-const HEAVIEST = 10
+/** What the databases are called in the output. */
+export const TITLES: Record<Database, string> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
 
 /** The results on one database. They are kept until they are shown. */
 const createPart = (title: string) => {
@@ -45,15 +45,12 @@ const createPart = (title: string) => {
 /** Shows the results of files as node does: on SQLite as they come, then those on PostgreSQL. */
 export const createReport = () => {
   const parts = { sqlite: createPart(TITLES.sqlite), postgres: createPart(TITLES.postgres) }
-  const costs: { title: string; cpuMs: number }[] = []
   let isShown = false
   let failedOtherwise = false
   return {
-    add: ({ file, database }: Job, result: FileResult): void => {
+    add: ({ database }: Job, result: FileResult): void => {
       parts[database].add(result)
       failedOtherwise ||= result.events.some(({ type, data }) => type === 'test:summary' && data.success === false)
-      if (result.ended && result.ended.cpuMs > 0)
-        costs.push({ title: `${file} on ${TITLES[database]}`, cpuMs: result.ended.cpuMs })
       if (database === 'sqlite' && !isShown) parts.sqlite.show()
       isShown ||= database === 'sqlite'
     },
@@ -65,11 +62,5 @@ export const createReport = () => {
       const isWellToo = await parts.postgres.end()
       return isWell && isWellToo && !failedOtherwise
     },
-    /** The files that took the most processor time. */
-    heaviest: (): string[] =>
-      costs
-        .toSorted((one, other) => other.cpuMs - one.cpuMs)
-        .slice(0, costs.length > HEAVIEST ? HEAVIEST : 0)
-        .map(({ title, cpuMs }) => `${(cpuMs / 1000).toFixed(1).padStart(6)} s  ${title}`),
   }
 }

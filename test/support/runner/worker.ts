@@ -9,7 +9,7 @@ import { describe, type Message } from './events.ts'
 
 const send = (message: Message): void => void process.send?.(message)
 
-const cpuMs = (): number => (process.platform === 'linux' ? processTreeCpuMs(process.pid) : 0)
+const cpuMs = (): number => processTreeCpuMs(process.pid)
 
 let isUnderWay = false
 

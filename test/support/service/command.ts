@@ -17,6 +17,9 @@ const LAUNCHER = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url))
 /** The option of Node with which the password hashes of a service take next to no time. */
 export const HASHES_AT_NO_COST = `--import=${new URL('../hashes/cheap-hashes-tap.js', import.meta.url).href}`
 
+/** The option with which each of them waits for as long as a full one takes. */
+export const HASHES_THAT_WAIT = `--import=${new URL('../hashes/slow-hashes-tap.js', import.meta.url).href}`
+
 /** The environment of a child: only PATH of the caller, so that no SVC_* variable of a developer's shell takes part. */
 export const freshEnvironment = (env: Environment): Record<string, string> => {
   const given = Object.entries({ PATH: process.env.PATH, ...env })
