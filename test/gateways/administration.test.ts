@@ -158,19 +158,19 @@ const SMALL_TARGETS = `[...document.querySelectorAll('a, button, summary, input:
   .filter(([, { width, height }]) => width < 24 || height < 24)
   .map(([html]) => html)`
 
-describe('the pages in a browser', () => {
-  const signedIn = async (
-    t: TestContext,
-  ): Promise<Window & { user: Awaited<ReturnType<typeof newUser>>; pages: string[] }> => {
-    const window = await openWindow(t)
-    await joined(window, 'change')
-    const user = await newUser()
-    await logIn(newAgent({ url: service.url, headers: { 'user-agent': HOSTILE } }), user)
-    const own = `/users/${user.id}`
-    const forms = ['disable', 'delete', 'email', 'roles', 'reset-second-factor', 'end-sessions', 'reset-link']
-    return { ...window, user, pages: [...PAGES, own, ...forms.map((form) => `${own}/${form}`)] }
-  }
+const signedIn = async (
+  t: TestContext,
+): Promise<Window & { user: Awaited<ReturnType<typeof newUser>>; pages: string[] }> => {
+  const window = await openWindow(t)
+  await joined(window, 'change')
+  const user = await newUser()
+  await logIn(newAgent({ url: service.url, headers: { 'user-agent': HOSTILE } }), user)
+  const own = `/users/${user.id}`
+  const forms = ['disable', 'delete', 'email', 'roles', 'reset-second-factor', 'end-sessions', 'reset-link']
+  return { ...window, user, pages: [...PAGES, own, ...forms.map((form) => `${own}/${form}`)] }
+}
 
+describe('the pages in a browser', () => {
   test('have no violations, targets that are large enough, and fit into 320 px, in light, dark and forced colours', async (t) => {
     const { page, pages, complaints } = await signedIn(t)
     for (const path of pages) {

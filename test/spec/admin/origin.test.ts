@@ -113,7 +113,7 @@ describe('the settings', () => {
     await signedUp(off)
     await eventually('the other modules', () => loaded().includes('web/links/undo-email.ts'))
     assert.deepEqual(
-      loaded().filter((name) => /^admin/.test(name)),
+      loaded().filter((name) => name.startsWith('admin')),
       [],
     )
     if (process.platform === 'linux') assert.deepEqual(portsOf(off.pid()), [off.port])
