@@ -83,7 +83,7 @@ async function onPostgres(run: Run, size: Size): Promise<Place> {
   await (await startService({ folder, cores: 'both', env })).stop()
   await addPeopleToPostgres(url, size.users)
   await postgres.query(url, 'CREATE EXTENSION pg_trgm')
-  const query: Query = async (sql) => (await postgres.query(url, sql)) as unknown as Record<string, unknown>[]
+  const query: Query = (sql) => postgres.query(url, sql)
   const given = await fill(query, size, (from, to) =>
     recordsOf(size, postgresId, `generate_series(${from}::bigint, ${to}::bigint) AS numbers (n)`),
   )
@@ -150,7 +150,10 @@ function pagesOf({ userId, size }: Place): string[] {
     ...filters.map((filter) => `/${filter}`),
     ...[...events, ...more].map((filter) => `/events?${filter}`),
     ...[userId, `${userId}/disable`].map((path) => `/users/${path}`),
-    ...['/deliveries', '/deliveries?kind=messages&state=failed', '/system', `/?q=${person.email}`],
+    '/deliveries',
+    '/deliveries?kind=messages&state=failed',
+    '/system',
+    `/?q=${person.email}`,
   ]
 }
 

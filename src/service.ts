@@ -285,6 +285,8 @@ const frameSettings = (config: Config, baseUrl: string) => ({
   logoUrl: config.logoUrl,
   accentColor: config.accentColor,
   supportUrl: config.supportUrl,
+  termsUrl: config.termsUrl,
+  privacyUrl: config.privacyUrl,
   homeUrl: config.homeUrl,
   mailIsOn: config.smtp !== undefined,
   passwords: config.passwords,

@@ -88,6 +88,9 @@ export const imageUrl = urlParser('a path such as /logo.svg, or an https:// or h
   (/^\/(?![/\\])[^\s\\]*$/.test(text) || isHttpUrl(text)) && text.length <= 2048 ? text : undefined,
 )
 
+/** The same, for a link. */
+export const pageUrl = urlParser('a path such as /terms, or an https:// or http:// URL', imageUrl.parse)
+
 export const webhookUrl = urlParser('an http:// or https:// URL without user, password or fragment', (text) =>
   isHttpUrl(text) && !/[#]/.test(text) ? text : undefined,
 )

@@ -20,6 +20,7 @@ import {
   oneOf,
   onOff,
   origin,
+  pageUrl,
   previousRootSecret,
   printable,
   rootSecret,
@@ -315,9 +316,21 @@ export const SETTINGS = {
   },
   supportUrl: {
     name: 'SVC_SUPPORT_URL',
-    description: 'Where people ask for help: linked from pages and messages.',
+    description: 'Where people ask for help: linked at the foot of pages, and from messages.',
     defaultText: 'none',
     ...supportUrl,
+  },
+  termsUrl: {
+    name: 'SVC_TERMS_URL',
+    description: 'Terms of use: linked at the foot of pages, and in a sentence above the button of the signup.',
+    defaultText: 'none',
+    ...pageUrl,
+  },
+  privacyUrl: {
+    name: 'SVC_PRIVACY_URL',
+    description: 'Privacy policy: linked in the same places.',
+    defaultText: 'none',
+    ...pageUrl,
   },
   homeUrl: {
     name: 'SVC_HOME_URL',

@@ -1,8 +1,10 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import https from 'node:https'
 import { after, describe, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { ADMIN_GATEWAYS, startAdminGateway } from '../support/admin/admin-gateway.ts'
+import { ADMIN_GATEWAYS, type AdminGateway, startAdminGateway } from '../support/admin/admin-gateway.ts'
+import { NAVIGATION } from '../support/admin/machine-admin.ts'
 import { ADMIN_URL, adminSettings } from '../support/admin/origin-admin.ts'
 import { addAuthenticator } from '../support/browser/authenticator.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
@@ -10,6 +12,7 @@ import { focusOn, tabTo, violations } from '../support/browser/window.ts'
 import { logIn, newAgent, newPerson } from '../support/client/accounts.ts'
 import { startMailedService } from '../support/email/email-change.ts'
 import { runCommandOf } from '../support/service/operator-commands.ts'
+import { eventually } from '../support/wait.ts'
 
 const { service, operator } = await startMailedService({
   env: { ...(await adminSettings()), SVC_CLIENTS: 'on', SVC_NAMES: 'optional', SVC_EMAIL_VERIFICATION: 'optional' },
@@ -66,7 +69,33 @@ const joined = async (window: Window, role: 'look' | 'change') => {
   return { name, link, authenticator }
 }
 
+/** Sends a request over TLS, with a header that only the proxy may set. */
+const request = ({ port, certificate }: AdminGateway, path: string, host = 'admin.example.com') =>
+  new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+    const headers = { ...NAVIGATION, host, 'x-forwarded-for': '198.51.100.66' }
+    const own = { servername: 'admin.example.com', ca: certificate, rejectUnauthorized: false }
+    const sent = https.get({ host: '127.0.0.1', port, path, headers, agent: false, ...own }, async (response) => {
+      const chunks = (await response.toArray()) as Buffer[]
+      resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() })
+    })
+    sent.once('error', reject)
+  })
+
 for (const name of ADMIN_GATEWAYS)
+  test(`${name} passes the host, the path and the address of the client, and no other host gets to the pages`, async (t) => {
+    const front = name === 'nginx' ? gateway : await startAdminGateway(name, { svc, t })
+    const page = await request(front, '/events?type=signup%2Fx&token=abc')
+    assert.equal(page.status, 401)
+    assert.ok(page.text.includes(encodeURIComponent('/events?type=signup%2Fx&token=abc')), page.text)
+    const other = await request(front, '/events', 'other.example.com')
+    assert.doesNotMatch(other.text, /Sign in/)
+    const lines = service.logLines().filter(({ route }) => route === '/events')
+    assert.deepEqual(new Set(lines.map(({ client }) => client)), new Set(['127.0.0.1']))
+    if (name !== 'HAProxy') await eventually('it is logged', () => front.log().includes('/events'))
+    if (name !== 'HAProxy') assert.doesNotMatch(front.log(), /token=/)
+  })
+
+for (const name of ['nginx', 'Caddy'] as const)
   describe(`an administrator behind ${name}`, () => {
     test('comes in by an invitation, has two passkeys, and is refused as soon as an operator says so', async (t) => {
       const front = name === 'nginx' ? gateway : await startAdminGateway(name, { svc, t })
@@ -129,19 +158,19 @@ const SMALL_TARGETS = `[...document.querySelectorAll('a, button, summary, input:
   .filter(([, { width, height }]) => width < 24 || height < 24)
   .map(([html]) => html)`
 
-describe('the pages in a browser', () => {
-  const signedIn = async (
-    t: TestContext,
-  ): Promise<Window & { user: Awaited<ReturnType<typeof newUser>>; pages: string[] }> => {
-    const window = await openWindow(t)
-    await joined(window, 'change')
-    const user = await newUser()
-    await logIn(newAgent({ url: service.url, headers: { 'user-agent': HOSTILE } }), user)
-    const own = `/users/${user.id}`
-    const forms = ['disable', 'delete', 'email', 'roles', 'reset-second-factor', 'end-sessions', 'reset-link']
-    return { ...window, user, pages: [...PAGES, own, ...forms.map((form) => `${own}/${form}`)] }
-  }
+const signedIn = async (
+  t: TestContext,
+): Promise<Window & { user: Awaited<ReturnType<typeof newUser>>; pages: string[] }> => {
+  const window = await openWindow(t)
+  await joined(window, 'change')
+  const user = await newUser()
+  await logIn(newAgent({ url: service.url, headers: { 'user-agent': HOSTILE } }), user)
+  const own = `/users/${user.id}`
+  const forms = ['disable', 'delete', 'email', 'roles', 'reset-second-factor', 'end-sessions', 'reset-link']
+  return { ...window, user, pages: [...PAGES, own, ...forms.map((form) => `${own}/${form}`)] }
+}
 
+describe('the pages in a browser', () => {
   test('have no violations, targets that are large enough, and fit into 320 px, in light, dark and forced colours', async (t) => {
     const { page, pages, complaints } = await signedIn(t)
     for (const path of pages) {

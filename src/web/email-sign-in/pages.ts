@@ -161,7 +161,7 @@ ${
   name &&
   html`${nameField({ ...name, problem: errors.name }, Boolean(errors.name))}
 `
-}<button class="first">${t(makesAccount ? 'signup.button' : 'login.title')}</button>
+}${makesAccount && layout.agreement()}<button class="first">${t(makesAccount ? 'signup.button' : 'login.title')}</button>
 </form>`,
     })
   }

@@ -87,10 +87,13 @@ ${nameField({ ...name, problem: errors.name }, focus === 'name')}`
 }
 
 /** The account is made once the code was typed, or the link opened. */
-const mailForm = (view: SignupView): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
+const mailForm = (
+  view: SignupView,
+  { agreement }: Layout,
+): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${emailField(view, true)}
-<button class="first">${t('email_sign_in.button')}</button>
+${agreement()}<button class="first">${t('email_sign_in.button')}</button>
 </form>
 `
 
@@ -124,7 +127,7 @@ const createOpenPage = (layout: Layout) => {
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isUsual(view) ? usualFields : fields(view, focus, layout)}
-<button class="first">${t('signup.button')}</button>
+${layout.agreement()}<button class="first">${t('signup.button')}</button>
 </form>
 ${providerForms(view)}`,
     })
@@ -147,9 +150,9 @@ export const createSignupPage = (layout: Layout) => {
       })
     if (view.byPassword) return openPage(view)
     const body = view.byMail
-      ? html`${mailForm(view)}${providerForms(view)}`
+      ? html`${mailForm(view, layout)}${providerForms(view)}`
       : html`<p>${t('signup.by_provider')}</p>
-${providerForms(view, false)}`
+${layout.agreement()}${providerForms(view, false)}`
     return layout.panel({ title: t('signup.title'), below: wayToLogin(view), body })
   }
 }

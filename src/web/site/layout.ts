@@ -5,9 +5,10 @@ import { t } from '../../languages/texts.ts'
 import type { FormProblem } from '../../http/form-view.ts'
 import type { Palette } from '../../lib/theme.ts'
 import { type Asset, initialOf } from './assets.ts'
+import { createFootLinks, type FootLinks } from './foot-links.ts'
 import { problemBox, problemDetails, requestIdOf } from './form.ts'
 import { type IconName, sign } from './icon.ts'
-import { type Support, createSupport } from './support.ts'
+import { type Support, createSupport, requestNote } from './support.ts'
 
 interface LayoutDeps {
   theme: { light: Palette; dark: Palette }
@@ -66,6 +67,7 @@ export interface Layout {
   passkeys: boolean
   emailSignIn: boolean
   support: Support
+  agreement: FootLinks['agreement']
   mailIsOn: boolean
   frame(fixed: Fixed): Frame
   /** Renders a page whose title is not fixed, or that is shown rarely. */
@@ -102,15 +104,20 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   })
   const brand = brandOf(branding)
   const support = createSupport(branding)
+  const footLinks = createFootLinks(branding)
   const script = scriptOf(deps.script)
   const rowStyle = styleOf(deps.accountStyle)
 
-  const footerOf = ({ body, below, problem, requestId = problem && requestIdOf(problem) }: PanelContent) =>
-    (below || requestId !== undefined) &&
-    html`
+  const footerOf = ({ below, problem, requestId = problem && requestIdOf(problem) }: Partial<PanelContent>) => {
+    const links = footLinks.line()
+    return (
+      (below || requestId !== undefined || links) &&
+      html`
 <footer class="below">
-${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.requestNote(requestId, body)}</p>`}
+${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${requestNote(requestId)}</p>`}${links}
 </footer>`
+    )
+  }
 
   /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
   const startOf = (
@@ -134,15 +141,18 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
     const heading = html`<h1>${fixed.title}</h1>
 `
 
-    const document: Frame['document'] = ({ wrong = false, body }) =>
-      html`${wrong ? startOf(fixed, true) : start}${body}
+    const written = ({ wrong = false, body, ...foot }: Partial<PanelContent>): string =>
+      html`${wrong ? startOf(fixed, true) : start}${body}${footerOf(foot)}
 </body>
 </html>
 `.toString()
 
+    const document: Frame['document'] = ({ wrong, body }) => written({ ...(wrong !== undefined && { wrong }), body })
+
     const panel: Frame['panel'] = (content) => {
       const { over, problem, wrong = problem !== undefined, body } = content
-      return document({
+      return written({
+        ...content,
         wrong,
         body: html`${card}${content.sign && sign(content.sign)}${
           over &&
@@ -150,7 +160,7 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
 `
         }${heading}${problem && problemBox(problem, content.focusesProblem)}${body}${problem && problemDetails(problem)}
 </main>
-</div>${footerOf(content)}`,
+</div>`,
       })
     }
 
@@ -166,6 +176,7 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
     passkeys: branding.passkeys ?? false,
     emailSignIn: branding.emailSignIn ?? false,
     support,
+    agreement: footLinks.agreement,
     mailIsOn: branding.mailIsOn ?? false,
     frame,
     document: (page) => frame(page).document(page),
@@ -181,6 +192,9 @@ export interface Branding {
   accentColor: string
   /** Users get help at this https or mailto address. */
   supportUrl?: string | undefined
+  /** These are http(s) addresses, or paths on this origin. */
+  termsUrl?: string | undefined
+  privacyUrl?: string | undefined
   /** This is the path of the application that the logo leads to; by default `/`. */
   homeUrl?: string | undefined
   /** This tells whether users can ask for links by mail. */

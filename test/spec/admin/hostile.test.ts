@@ -66,58 +66,58 @@ const assertIsText = (text: string, where: string): void => {
   )
 }
 
-describe('hostile text', async () => {
-  const user = await newUser({ name: HOSTILE })
-  const agent = newAgent({ url: service.url, headers: { 'user-agent': `${HOSTILE}\t` } })
-  await logIn(agent, user)
-  const client = await madeClient(service, { name: HOSTILE })
-  await granted(service, agent, client, 'openid offline_access')
-  await operator.links.reset.createByOperator(user.id, { isMailed: true }, { actor: 'cli', reason: HOSTILE })
-  await eventually('messages and webhooks are there', async () => {
-    const sent = await database.rows(
-      `SELECT id FROM mail_messages WHERE user_id = ?
-      UNION ALL SELECT event_id AS id FROM webhook_attempts`,
-      user.id,
-    )
-    return sent.length >= 2
-  })
-  // What providers, receivers and mail servers say, as it could be in a row.
-  await run(
-    "INSERT INTO identities (id, user_id, provider, issuer, subject, email, created_at) VALUES ('00000000-0000-7000-8000-00000000000a', ?, 'corp', 'https://x', ?, ?, 1)",
+const user = await newUser({ name: HOSTILE })
+const agent = newAgent({ url: service.url, headers: { 'user-agent': `${HOSTILE}\t` } })
+await logIn(agent, user)
+const client = await madeClient(service, { name: HOSTILE })
+await granted(service, agent, client, 'openid offline_access')
+await operator.links.reset.createByOperator(user.id, { isMailed: true }, { actor: 'cli', reason: HOSTILE })
+await eventually('messages and webhooks are there', async () => {
+  const sent = await database.rows(
+    `SELECT id FROM mail_messages WHERE user_id = ?
+    UNION ALL SELECT event_id AS id FROM webhook_attempts`,
     user.id,
-    TURNED,
-    TURNED,
   )
-  await run('UPDATE webhook_events SET problem = ?', TURNED)
-  await run('UPDATE webhook_attempts SET problem = ?', TURNED)
-  await run('UPDATE mail_messages SET problem = ?, recipient = ?', TURNED, TURNED)
-  await run(
-    "UPDATE audit_events SET user_agent = ?, details = ? WHERE type = 'login.succeeded'",
-    TURNED,
-    JSON.stringify({ reason: TURNED, method: TURNED, [HOSTILE]: TURNED }),
-  )
-  await run('UPDATE administrator_passkeys SET name = ?', TURNED)
+  return sent.length >= 2
+})
+// What providers, receivers and mail servers say, as it could be in a row.
+await run(
+  "INSERT INTO identities (id, user_id, provider, issuer, subject, email, created_at) VALUES ('00000000-0000-7000-8000-00000000000a', ?, 'corp', 'https://x', ?, ?, 1)",
+  user.id,
+  TURNED,
+  TURNED,
+)
+await run('UPDATE webhook_events SET problem = ?', TURNED)
+await run('UPDATE webhook_attempts SET problem = ?', TURNED)
+await run('UPDATE mail_messages SET problem = ?, recipient = ?', TURNED, TURNED)
+await run(
+  "UPDATE audit_events SET user_agent = ?, details = ? WHERE type = 'login.succeeded'",
+  TURNED,
+  JSON.stringify({ reason: TURNED, method: TURNED, [HOSTILE]: TURNED }),
+)
+await run('UPDATE administrator_passkeys SET name = ?', TURNED)
 
-  const subjects = {
-    ids: {
-      '/users/{id}': user.id,
-      '/deliveries/webhooks/{id}': await oneOf('SELECT id FROM webhook_events LIMIT 1'),
-      '/deliveries/messages/{id}': await oneOf('SELECT id FROM mail_messages WHERE user_id = ?', user.id),
-      '/passkeys/{id}': await oneOf(
-        'SELECT p.id FROM administrator_passkeys p JOIN administrators a ON a.id = p.administrator_id WHERE a.name = ?',
-        change.name,
-      ),
-      '/assets/{file}': 'x',
-    },
-    queries: {
-      '/users/{id}/end-session': `?session=${agent.cookies.get('svc_refresh')?.split('.')[0]}`,
-      '/users/{id}/end-grant': `?grant=${await oneOf('SELECT id FROM grants WHERE user_id = ?', user.id)}`,
-      '/clients/end-grants': `?id=${client.id}`,
-      '/clients/disable': `?id=${client.id}`,
-      '/clients/enable': `?id=${client.id}`,
-    },
-  }
+const subjects = {
+  ids: {
+    '/users/{id}': user.id,
+    '/deliveries/webhooks/{id}': await oneOf('SELECT id FROM webhook_events LIMIT 1'),
+    '/deliveries/messages/{id}': await oneOf('SELECT id FROM mail_messages WHERE user_id = ?', user.id),
+    '/passkeys/{id}': await oneOf(
+      'SELECT p.id FROM administrator_passkeys p JOIN administrators a ON a.id = p.administrator_id WHERE a.name = ?',
+      change.name,
+    ),
+    '/assets/{file}': 'x',
+  },
+  queries: {
+    '/users/{id}/end-session': `?session=${agent.cookies.get('svc_refresh')?.split('.')[0]}`,
+    '/users/{id}/end-grant': `?grant=${await oneOf('SELECT id FROM grants WHERE user_id = ?', user.id)}`,
+    '/clients/end-grants': `?id=${client.id}`,
+    '/clients/disable': `?id=${client.id}`,
+    '/clients/enable': `?id=${client.id}`,
+  },
+}
 
+describe('hostile text', () => {
   test('is text on every page and form of the table', async () => {
     const { agent: administrator } = change.browser
     for (const row of ADMIN_ROWS.origin.filter(reads).filter(({ path }) => path !== '/assets/{file}')) {
