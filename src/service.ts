@@ -283,6 +283,10 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
 const frameSettings = (config: Config, baseUrl: string) => ({
   appName: appNameOf(config, baseUrl),
   logoUrl: config.logoUrl,
+  logoDarkUrl: config.logoDarkUrl,
+  faviconUrl: config.faviconUrl,
+  colorScheme: config.colorScheme,
+  providersFirst: config.providersFirst,
   accentColor: config.accentColor,
   supportUrl: config.supportUrl,
   termsUrl: config.termsUrl,

@@ -32,6 +32,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     (settings.baseUrl || !has('baseUrl')) && findForeignDomain(settings),
     environment.SVC_USERNAMES === 'off' && findLoginByUsername(settings),
     findSharedPort(settings),
+    settings.colorScheme !== 'dark' && missing('logoDarkUrl', 'logoUrl'),
     missing('adminUrl', 'adminPort') || missing('adminPort', 'adminUrl') || findAdminConflict(settings),
     ...(isPlainHttp ? findHttpsOnly(settings) : []),
     findUnencryptedClients(settings) || findSharedAudience(settings),

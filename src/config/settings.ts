@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
+import type { ColorScheme } from '../lib/theme.ts'
 import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import { clientHosts, clientScopes, clientTokenLifetime, resources } from './client-parsers.ts'
 import { emailDomains, homePath, mailbox, smtpUrl, supportUrl } from './mail-parsers.ts'
@@ -529,6 +530,30 @@ export const SETTINGS = {
     name: 'SVC_LOGO_URL',
     description: 'Image shown in place of the name: a path of the application or an absolute URL.',
     ...imageUrl,
+  },
+  logoDarkUrl: {
+    name: 'SVC_LOGO_DARK_URL',
+    description: 'The same for dark pages.',
+    defaultText: '`SVC_LOGO_URL`',
+    ...imageUrl,
+  },
+  faviconUrl: {
+    name: 'SVC_FAVICON_URL',
+    description: 'Icon of the pages in tabs and bookmarks: a path of the application or an absolute URL.',
+    defaultText: 'the initial of the name on the accent colour',
+    ...imageUrl,
+  },
+  colorScheme: {
+    name: 'SVC_COLOR_SCHEME',
+    description: 'Whether pages and messages are light or dark; with `auto`, as the device of each person is.',
+    defaultValue: 'auto',
+    ...oneOf<ColorScheme>('auto', 'light', 'dark'),
+  },
+  providersFirst: {
+    name: 'SVC_PROVIDERS_FIRST',
+    description: 'Whether the buttons of providers stand above the form of login and signup.',
+    defaultValue: 'off',
+    ...onOff,
   },
   accentColor: {
     name: 'SVC_ACCENT_COLOR',

@@ -56,7 +56,7 @@ const keyTemplate = (text: string): KeyTemplate => ({
 })
 
 /** The pages show these next. */
-const COMING = /^(?:reviewed|page\.(?:terms|privacy)|signup\.agree.*)$/
+const COMING = /^reviewed$/
 
 /** Finds the keys that the sources neither name nor make of a template, with values that are words of the sources. */
 const unusedOf = (keys: readonly string[], sources: readonly string[]): string[] => {

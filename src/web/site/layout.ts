@@ -1,22 +1,18 @@
-import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { currentLanguage, perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import type { FormProblem } from '../../http/form-view.ts'
-import type { Palette } from '../../lib/theme.ts'
-import { type Asset, initialOf } from './assets.ts'
+import type { Asset } from './assets.ts'
+import { type Branding, brandOf, type HeadDeps, headOf } from './branding.ts'
 import { createFootLinks, type FootLinks } from './foot-links.ts'
 import { problemBox, problemDetails, requestIdOf } from './form.ts'
 import { type IconName, sign } from './icon.ts'
 import { type Support, createSupport, requestNote } from './support.ts'
 
-interface LayoutDeps {
-  theme: { light: Palette; dark: Palette }
-  style: Asset
+interface LayoutDeps extends HeadDeps {
   accountStyle: Asset
   script: Asset
   passkeys: () => Asset
-  icon: Asset
 }
 
 /** This is the same each time a page is shown. */
@@ -66,6 +62,7 @@ export interface Layout {
   passwordMinLength: number
   passkeys: boolean
   emailSignIn: boolean
+  providersFirst: boolean
   support: Support
   agreement: FootLinks['agreement']
   mailIsOn: boolean
@@ -74,20 +71,6 @@ export interface Layout {
   document(page: Fixed & Content): string
   panel(page: Fixed & PanelContent): string
 }
-
-const brandOf = ({ appName, logoUrl, homeUrl = '/' }: Branding): HtmlFragment =>
-  logoUrl
-    ? html`<a class="brand" href="${homeUrl}"><img src="${logoUrl}" alt="${appName}"></a>`
-    : html`<a class="brand" href="${homeUrl}"><span class="mark" aria-hidden="true">${initialOf(appName)}</span>${appName}</a>`
-
-const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragment => html`
-<meta name="description" content="${t('page.description', { app: appName })}">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="theme-color" content="${toHex(theme.light.wash)}" media="(prefers-color-scheme:light)">
-<meta name="theme-color" content="${toHex(theme.dark.wash)}" media="(prefers-color-scheme:dark)">
-<link rel="stylesheet" href="${style.path}">
-<link rel="icon" href="${icon.path}" type="image/svg+xml">`
 
 const styleOf = ({ path }: Asset): HtmlFragment => html`
 <link rel="stylesheet" href="${path}">`
@@ -99,7 +82,7 @@ const scriptOf = ({ path }: Asset): HtmlFragment => html`
 export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
   const head = perLanguage(() => {
-    const made = headOf(deps, appName)
+    const made = headOf(deps, branding)
     return () => made
   })
   const brand = brandOf(branding)
@@ -175,6 +158,7 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${requestN
     passwordMinLength: branding.passwordMinLength ?? 8,
     passkeys: branding.passkeys ?? false,
     emailSignIn: branding.emailSignIn ?? false,
+    providersFirst: branding.providersFirst ?? false,
     support,
     agreement: footLinks.agreement,
     mailIsOn: branding.mailIsOn ?? false,
@@ -182,29 +166,4 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${requestN
     document: (page) => frame(page).document(page),
     panel: (page) => frame(page).panel(page),
   }
-}
-
-export interface Branding {
-  appName: string
-  /** This is an http(s) address, or a path on this origin. */
-  logoUrl: string | undefined
-  /** It has the form `#rrggbb`. */
-  accentColor: string
-  /** Users get help at this https or mailto address. */
-  supportUrl?: string | undefined
-  /** These are http(s) addresses, or paths on this origin. */
-  termsUrl?: string | undefined
-  privacyUrl?: string | undefined
-  /** This is the path of the application that the logo leads to; by default `/`. */
-  homeUrl?: string | undefined
-  /** This tells whether users can ask for links by mail. */
-  mailIsOn?: boolean | undefined
-  /** This tells whether users have passwords, which texts then name; by default they have. */
-  passwords?: boolean | undefined
-  /** A new password has at least this many characters, which texts name; by default 8. */
-  passwordMinLength?: number | undefined
-  /** This tells whether users can have passkeys; by default they can not. */
-  passkeys?: boolean | undefined
-  /** This tells whether users sign in by mail; by default they do not. */
-  emailSignIn?: boolean | undefined
 }
