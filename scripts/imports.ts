@@ -90,6 +90,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/outbox/dispatcher.ts',
     'storage/outbox/outbox.ts',
   ],
+  administrators: ['accounts/fields.ts', 'audit/audit-event.ts', 'lib', 'mail', 'passkeys', 'storage/database.ts'],
   limits: ['lib', 'storage/database.ts'],
   links: [
     'accounts',
@@ -152,6 +153,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [
     'languages',
     'accounts',
+    'administrators',
     'api-keys',
     'audit',
     'bootstrap',
@@ -171,6 +173,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks',
   ],
   service: [
+    'admin/origin-admin.ts',
     'api-keys/idempotency.ts',
     'bootstrap',
     'config',
@@ -209,6 +212,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [
     'accounts/accounts.ts',
     'admin/admin.ts',
+    'administrators/administrators.ts',
     'api-keys/api-keys.ts',
     'audit/audit-event.ts',
     'audit/audit-row.ts',
@@ -233,11 +237,13 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   admin: [
     ...SUBJECTS,
+    'administrators',
     'config',
     'core',
     'http',
     'languages',
     'lib',
+    'limits',
     'storage',
     'web/site/assets.ts',
     'web/site/client-words.ts',

@@ -13,8 +13,9 @@ import { createPasswords, type HashCost, type Passwords } from './accounts/passw
 import { createHasPassword, type HasPassword } from './accounts/authentication.ts'
 import { type ApplySecurityEvent, createSecurityEvents } from './accounts/security-events.ts'
 import { endPendingSignIns, endPendingSignInsAfter, findUserById, findUserId } from './accounts/user-store.ts'
+import type { Administrators } from './administrators/administrators.ts'
 import type { ApiKeys } from './api-keys/api-keys.ts'
-import type { AuditType, RecordEvent } from './audit/audit-event.ts'
+import type { AuditType, RecordEvent, TallyEvent } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import type { Clients, OnTokens } from './clients/clients.ts'
@@ -129,6 +130,7 @@ interface LoadedOnDemand {
   loadUserIndex: () => Promise<UserIndex>
   loadClients: () => Promise<Clients>
   loadRevocationFeed: () => Promise<RevocationFeed>
+  loadAdministrators: () => Promise<Administrators>
   passkeys: Passkeys
   secretRotation: SecretRotation
   userImport(): Promise<UserImport>
@@ -228,6 +230,8 @@ export const createCore = (given: CoreDeps): Core => {
     config,
     sign,
     limits,
+    mail,
+    tallyEvent: audit.tally,
     clientGrants,
     onTokens: given.onTokens,
     onReaders: given.onReaders,
@@ -297,6 +301,8 @@ interface OnDemandDeps
   log: Log
   sign: Sign
   limits: Limits
+  mail: Mail
+  tallyEvent: TallyEvent
   clientGrants: GrantEndings
   stopping: AbortSignal
   rootSecret: RootSecret
@@ -350,6 +356,12 @@ const subjectsOnDemand = (deps: OnDemandDeps): LoadedOnDemand => {
     ),
     loadRevocationFeed: once(async () =>
       (await import('./revocations/revocations.ts')).createRevocationFeed({ ...deps, ...settings.revocations }),
+    ),
+    loadAdministrators: once(async () =>
+      (await import('./administrators/administrators.ts')).createAdministrators({
+        ...deps,
+        ...settings.administrators,
+      }),
     ),
     // Commands alone load these.
     userImport: () => loadUserImport(deps),

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import type { Environment } from './config/setting.ts'
+import type { Inspection } from './config/shown-settings.ts'
 import { escapeControls } from './lib/control-characters.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, createPrettyStream, type Log } from './lib/log.ts'
@@ -29,7 +30,7 @@ const runCommand = async (args: string[]): Promise<void> => {
   const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
   const loadConfig = (environment: Environment = process.env): Config =>
     readConfig(environment, readText, { fromEnvFile, modeOf })
-  const serve = () => runServe(loadConfig())
+  const serve = () => runServe(loadConfig(), fromEnvFile)
   // This way does without the parser of arguments, which takes its time to load.
   if (args[0] === 'serve' && args.length === 1) return serve()
   const { runProgram } = await import('./cli/program.ts')
@@ -78,10 +79,23 @@ const endWithParent = (parent = process.ppid): void => {
   else setTimeout(endWithParent, LOOK_AFTER_PARENT_MS, parent).unref()
 }
 
-const runServe = async (config: Config): Promise<void> => {
+/** Administrators see this; nothing of it is loaded before. */
+const inspectionOf = (config: Config, fromEnvFile: ReadonlySet<string>): Inspection => ({
+  async listSettings() {
+    const { showSettings } = await import('./config/shown-settings.ts')
+    return showSettings(config, { environment: process.env, fromEnvFile })
+  },
+  async examine(origin) {
+    const { examine } = await import('./cli/doctor/installation.ts')
+    return examine(config, { origin, ca: undefined })
+  },
+})
+
+const runServe = async (config: Config, fromEnvFile: ReadonlySet<string>): Promise<void> => {
   if (process.env['npm_command'] === 'exec') endWithParent()
   const { serve } = await import('./serve/serve.ts')
-  return serve(config, { log: openLog(config), greet: process.stderr.isTTY ? write : undefined })
+  const inspection = inspectionOf(config, fromEnvFile)
+  return serve(config, { log: openLog(config), inspection, greet: process.stderr.isTTY ? write : undefined })
 }
 
 const report = (error: unknown): void => {

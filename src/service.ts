@@ -4,7 +4,9 @@ import type { Server } from 'node:http'
 import type { Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { appNameOf, type Config } from './config/config.ts'
+import type { Inspection } from './config/shown-settings.ts'
 import { type Core, type CoreDeps, createCore } from './core.ts'
+import type { OriginAdmin } from './admin/origin-admin.ts'
 import type { ServerDeps } from './http/services.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
@@ -25,6 +27,8 @@ import { forgetReplica, noteReplica } from './storage/replicas.ts'
 interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost' | 'fetchFrom'> {
   config: Config
   log: Log
+  /** Administrators see this; the pages are without it where svc does not run as a command. */
+  inspection?: Inspection | undefined
   /** Tests turn it. */
   clock?: Clock | undefined
 }
@@ -75,6 +79,7 @@ export const createService = async ({
   clock,
   hashCost,
   fetchFrom,
+  inspection,
   ...bootstrapped
 }: ServiceDeps): Promise<Service> => {
   const { db, rootSecret } = bootstrapped
@@ -137,7 +142,8 @@ export const createService = async ({
     createApplication(frame),
   )
 
-  const shutdown = createGracefulShutdown(server)
+  const admin = await loadAdmin({ config, log, core, inspection, isStopping })
+  const shutdowns = [createGracefulShutdown(server), ...(admin ? [admin] : [])]
   const cleanup = createJobs(serving)
   const upkeep = createUpkeep(serving, isStopping)
   metrics?.readFrom({
@@ -160,6 +166,7 @@ export const createService = async ({
     async start(begin = () => listen(server, config)) {
       await metrics?.start()
       const address = await begin()
+      await admin?.start()
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       // The request that needs a module tries again if it could not be loaded.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
@@ -177,10 +184,10 @@ export const createService = async ({
       stopping.abort()
       clearInterval(secretTimer)
       clearTimeout(preloadTimer)
-      await shutdown.drain(drainMs)
+      await Promise.all(shutdowns.map((shutdown) => shutdown.drain(drainMs)))
       // A database that does not answer must not hold up the end for as long as its own timeouts allow.
       const ends = [
-        shutdown.close(STOP_PATIENCE_MS),
+        ...shutdowns.map((shutdown) => shutdown.close(STOP_PATIENCE_MS)),
         core.webhooks.stop(STOP_PATIENCE_MS),
         core.mail.stop(MAIL_PATIENCE_MS),
         stopClients(),
@@ -195,6 +202,21 @@ export const createService = async ({
       await db.close()
     },
   }
+}
+
+const NO_INSPECTION: Inspection = { listSettings: () => Promise.resolve([]), examine: () => Promise.resolve([]) }
+
+interface AdminGiven extends Pick<ServiceDeps, 'config' | 'log' | 'inspection'> {
+  core: Core
+  isStopping: () => boolean
+}
+
+/** Loads the pages of administrators, unless they are off. */
+const loadAdmin = async ({ inspection = NO_INSPECTION, ...given }: AdminGiven): Promise<OriginAdmin | undefined> => {
+  const { adminUrl, adminPort: port } = given.config
+  if (adminUrl === undefined || port === undefined) return undefined
+  const { createOriginAdmin } = await import('./admin/origin-admin.ts')
+  return createOriginAdmin({ ...given, inspection, adminUrl, port })
 }
 
 /** Leaves the mark of this process in the database, for as long as it serves. A failure is told by other things. */
@@ -261,8 +283,14 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
 const frameSettings = (config: Config, baseUrl: string) => ({
   appName: appNameOf(config, baseUrl),
   logoUrl: config.logoUrl,
+  logoDarkUrl: config.logoDarkUrl,
+  faviconUrl: config.faviconUrl,
+  colorScheme: config.colorScheme,
+  providersFirst: config.providersFirst,
   accentColor: config.accentColor,
   supportUrl: config.supportUrl,
+  termsUrl: config.termsUrl,
+  privacyUrl: config.privacyUrl,
   homeUrl: config.homeUrl,
   mailIsOn: config.smtp !== undefined,
   passwords: config.passwords,
@@ -289,13 +317,14 @@ const isPlain = (origin: string): boolean => origin.startsWith('http:')
 
 /** Loads the library, unless metrics are off. */
 const loadMetrics = async (
-  { metricsHost, metricsPort, oauthProviders, clients }: Config,
+  { metricsHost, metricsPort, oauthProviders, clients, adminPort }: Config,
   log: Log,
 ): Promise<Metrics | undefined> => {
   if (metricsPort === undefined) return undefined
   const { createMetrics } = await import('./metrics/metrics.ts')
   const providers = oauthProviders.map(({ name }) => name)
-  return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers, clients })
+  const has = { clients, administration: adminPort !== undefined }
+  return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers, ...has })
 }
 
 /** Sockets of applications outlive tokens: verifiers learn of the end of a session within five minutes. */

@@ -28,7 +28,7 @@ const PURPOSE =
 
 /** The purposes for which a file derives keys from the root secret. */
 const purposesOf = (text: string): string[] =>
-  /\b(?:createSealedTokens|createRefreshTokens|keys\.for)\b/.test(text)
+  /\b(?:createSealedTokens|createChallenges|createRefreshTokens|keys\.for)\b/.test(text)
     ? [...text.matchAll(PURPOSE)].map(([, derived, named, sealed]) => derived ?? named ?? sealed ?? '')
     : []
 

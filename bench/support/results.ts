@@ -29,7 +29,9 @@ export const NAMES = [
   'copy',
   'scale',
   'search',
+  'admin',
   'clients',
+  'revocations',
   'peers',
 ] as const
 

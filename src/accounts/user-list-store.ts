@@ -170,6 +170,12 @@ export const findLastPosition = async (db: Queries): Promise<number> => {
   return Number(row?.value ?? 0)
 }
 
+/** The position of a user, or of the one with the next smaller id; 0 without either. */
+export const findPositionOf = async (db: Queries, id: string): Promise<number> => {
+  const sql = 'SELECT position FROM users WHERE id <= ? AND position IS NOT NULL ORDER BY id DESC LIMIT 1'
+  return (await db.get<{ position: number }>(sql, id))?.position ?? 0
+}
+
 const isAnyoneWithout = async (db: Queries): Promise<boolean> =>
   (await db.get('SELECT id FROM users WHERE position IS NULL LIMIT 1')) !== undefined
 

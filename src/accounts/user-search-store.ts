@@ -16,8 +16,8 @@ import { toSearchedForm } from './user-store.ts'
 /** An index knows nothing of shorter texts. */
 const LETTERS = 3
 
-/** A text has thousands of rows in common with no other; more of its letters would only take time. */
-const MAX_GRAMS = 64
+/** So many parts of a text leave few rows; each more of them takes time, since some parts are in every row. */
+const MAX_GRAMS = 6
 
 const lettersOf = (text: string): string[] => [...text]
 
@@ -36,8 +36,10 @@ const toMatch = (texts: readonly string[]): string => {
     const letters = lettersOf(text)
     return letters.slice(LETTERS - 1).map((_, index) => letters.slice(index, index + LETTERS).join(''))
   })
-  return [...new Set(grams)]
-    .slice(0, MAX_GRAMS)
+  const all = [...new Set(grams)]
+  const step = Math.max(1, all.length / MAX_GRAMS)
+  return all
+    .filter((_, index) => index % step < 1)
     .map((gram) => `"${gram.replaceAll('"', '""')}"`)
     .join(' ')
 }

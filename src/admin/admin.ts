@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { appNameOf, type Config } from '../config/config.ts'
-import type { ShownSetting } from '../config/shown-settings.ts'
+import type { Inspection } from '../config/shown-settings.ts'
 import type { Core } from '../core.ts'
 import type { AccountEventName, AccountFacts } from '../lib/account-event.ts'
 import type { Log } from '../lib/log.ts'
@@ -9,22 +9,21 @@ import { readVersion } from '../lib/version.ts'
 import { createAdminErrorPage } from './error-page.ts'
 import { createAdminServer } from './http/admin-server.ts'
 import { createMachineDoor, type MachineDoor } from './machine-door.ts'
-import type { Role } from './policy.ts'
+import type { AdministratorRole } from '../administrators/administrator.ts'
 import { openingPageOf } from './entry.ts'
 import { machineRoutes } from './routes.ts'
-import type { AdminServices, Findings } from './services.ts'
+import type { AdminServices } from './services.ts'
 import { createAdminSite } from './site/site.ts'
 
-interface AdminDeps {
+export interface AdminDeps {
   core: Core
   config: Config
   log: Log
-  settings: readonly ShownSetting[]
-  examine: () => Promise<Findings['list']>
+  inspection: Inspection
 }
 
-const servicesOf = (
-  { core, config, settings, examine }: AdminDeps,
+export const servicesOf = (
+  { core, config, inspection }: AdminDeps,
   { door, logEvent }: Pick<AdminServices, 'door' | 'logEvent'>,
 ): AdminServices => ({
   ...core,
@@ -38,14 +37,13 @@ const servicesOf = (
   hasClients: config.clients,
   verifiesEmails: config.emailVerification !== 'off',
   version: readVersion(),
-  settings,
-  examine,
+  inspection,
 })
 
 interface MachineDeps extends AdminDeps {
   /** Is known once the server listens. */
   findPort: () => number
-  role: Role
+  role: AdministratorRole
   /** Writes the line of an account event, as all commands do. */
   logCommandEvent: (event: AccountEventName, facts: AccountFacts) => void
 }

@@ -3,7 +3,7 @@ import { equalInConstantTime, randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Operator } from './http/context.ts'
 import type { Door } from './http/door.ts'
-import type { Role } from './policy.ts'
+import type { AdministratorRole } from '../administrators/administrator.ts'
 
 /** The address that is printed is good for this long. */
 const ENTRY_MS = 5 * 60_000
@@ -23,7 +23,7 @@ export interface MachineDoor extends Door {
 
 interface MachineDoorDeps {
   findPort: () => number
-  role: Role
+  role: AdministratorRole
   clock: Clock
 }
 
@@ -63,7 +63,7 @@ export const createMachineDoor = ({ findPort, role, clock }: MachineDoorDeps): M
     async findOperator(given): Promise<Operator | undefined> {
       if (!equalInConstantTime(given, secret)) return undefined
       usedAtMs = clock.now()
-      return { actor: 'cli', role, name: undefined, administratorId: undefined, secret: given, mustProve: false }
+      return { actor: 'cli', role, name: undefined, session: undefined, secret: given, mustProve: false }
     },
 
     // An operator on this machine could do the same by command.

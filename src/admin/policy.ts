@@ -1,8 +1,4 @@
-/** `look` sees everything, and changes and exports nothing. */
-const ROLES = ['look', 'change'] as const
-
-/** The role of an administrator. It has nothing to do with the roles of users. */
-export type Role = (typeof ROLES)[number]
+import { ADMINISTRATOR_ROLES, type AdministratorRole } from '../administrators/administrator.ts'
 
 /**
  * THE policy: the role that each action needs. The row of a route names its action, and no row does without one.
@@ -37,10 +33,11 @@ const NEEDS = {
   'client.end_grants': 'change',
   'client.disable': 'change',
   'client.enable': 'change',
-} as const satisfies Record<string, Role>
+} as const satisfies Record<string, AdministratorRole>
 
 export type AdminAction = keyof typeof NEEDS
 
-export const roleFor = (action: AdminAction): Role => NEEDS[action]
+export const roleFor = (action: AdminAction): AdministratorRole => NEEDS[action]
 
-export const may = (role: Role, action: AdminAction): boolean => ROLES.indexOf(role) >= ROLES.indexOf(NEEDS[action])
+export const may = (role: AdministratorRole, action: AdminAction): boolean =>
+  ADMINISTRATOR_ROLES.indexOf(role) >= ADMINISTRATOR_ROLES.indexOf(NEEDS[action])

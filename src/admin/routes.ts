@@ -3,6 +3,8 @@ import { once } from '../lib/on-demand.ts'
 import type { AdminRoute } from './http/context.ts'
 import type { AdminServices } from './services.ts'
 import { createEntry } from './entry.ts'
+import type { Entrance } from '../administrators/administrators.ts'
+import type { OriginDoor } from './entrance/origin-door.ts'
 import type { MachineDoor } from './machine-door.ts'
 import { USER_ACTS } from './users/user-acts.ts'
 import { createUserForm } from './users/user-act.ts'
@@ -57,6 +59,29 @@ export const machineRoutes = (services: AdminServices, door: MachineDoor): Admin
   { method: 'GET', path: '/enter', does: 'none', module: () => createEntry(services.site, door) },
   ...withoutSwitchedOff(commonRoutes(services), services),
 ]
+
+/** THE table of routes at `SVC_ADMIN_URL`. Any other path is 404. */
+export const originRoutes = (services: AdminServices, door: OriginDoor, entrance: Entrance): AdminRoute[] => {
+  const deps = { ...services, entrance, origin: door.origin }
+  const signIn = lazily(async () => (await import('./entrance/sign-in.ts')).createAdminSignIn(deps))
+  const join = lazily(async () => (await import('./entrance/join.ts')).createJoin(deps))
+  const own = lazily(async () => (await import('./entrance/own-passkeys.ts')).createOwnPasskeyPages(deps))
+
+  // biome-ignore format: a table is read by its columns
+  return [
+    ...withoutSwitchedOff(commonRoutes(services), services),
+    { method: 'POST', path: '/passkeys/login/options',    does: 'none',       takesJson: true, module: partOf(signIn, 'options') },
+    { method: 'POST', path: '/passkeys/login',            does: 'none',       takesJson: true, module: partOf(signIn, 'submit') },
+    { method: 'POST', path: '/sign-out',                  does: 'own.change', module: partOf(signIn, 'signOut') },
+    { method: 'GET',  path: '/join',                      does: 'none',       module: partOf(join, 'page') },
+    { method: 'POST', path: '/join/register/options',     does: 'none',       takesJson: true, module: partOf(join, 'options') },
+    { method: 'POST', path: '/join/register',             does: 'none',       takesJson: true, module: partOf(join, 'submit') },
+    { method: 'FORM', path: '/passkeys',                  does: 'own.change', module: partOf(own, 'list') },
+    { method: 'POST', path: '/passkeys/register/options', does: 'own.change', takesJson: true, module: partOf(own, 'options') },
+    { method: 'POST', path: '/passkeys/register',         does: 'own.change', takesJson: true, module: partOf(own, 'submit') },
+    { method: 'FORM', path: '/passkeys/{id}/remove',      does: 'own.change', module: partOf(own, 'remove') },
+  ]
+}
 
 const withoutSwitchedOff = (routes: AdminRoute[], { hasClients }: AdminServices): AdminRoute[] =>
   routes.filter(({ needs }) => needs !== 'clients' || hasClients)

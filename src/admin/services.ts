@@ -1,14 +1,8 @@
-import type { ShownSetting } from '../config/shown-settings.ts'
+import type { Inspection } from '../config/shown-settings.ts'
 import type { Core } from '../core.ts'
 import type { AccountEventName, AccountFacts } from '../lib/account-event.ts'
 import type { AdminContext } from './http/context.ts'
 import type { AdminSite } from './site/site.ts'
-
-/** What is looked at in an installation, and what is wrong with it (`svc doctor`). */
-export interface Findings {
-  atMs: number
-  list: readonly { code: string; message: string; cure: string }[]
-}
 
 /** The handlers are made from these, each with a `Pick` of them. */
 export interface AdminServices extends Core {
@@ -19,9 +13,7 @@ export interface AdminServices extends Core {
   /** Users verify their email addresses. */
   verifiesEmails: boolean
   version: string
-  settings: readonly ShownSetting[]
-  /** Looks at the installation as `svc doctor` does. */
-  examine: () => Promise<Findings['list']>
+  inspection: Inspection
   /** Writes the line of the log that a command writes too. */
   logEvent: (context: AdminContext, event: AccountEventName, facts: AccountFacts) => void
 }

@@ -68,6 +68,17 @@ export const AUDIT_TYPES = [
   'user.viewed',
   /** An administrator has exported records. */
   'audit.exported',
+  /** An operator does this to an administrator, who is not a user. */
+  'administrator.invited',
+  'administrator.reset',
+  'administrator.role_changed',
+  'administrator.removed',
+  'administrator.signed_in',
+  /** This is counted, as failed logins are. */
+  'administrator.sign_in_failed',
+  'administrator.signed_out',
+  'administrator.passkey_added',
+  'administrator.passkey_removed',
   'key.rotated',
   'api_key.created',
   'api_key.revoked',
@@ -126,6 +137,8 @@ export interface AuditDetails {
   keyId?: string | undefined
   webhookId?: string | undefined
   messageId?: string | undefined
+  /** The name of an administrator. */
+  administrator?: string | undefined
   clientId?: string | undefined
   clientName?: string | undefined
   grantId?: string | undefined
@@ -155,7 +168,7 @@ export const COUNTED_TYPES = ['login.failed', 'login.limited', 'login.email_requ
 
 /** An event of which there can be a flood. */
 export interface CountedEvent extends AuditEvent {
-  type: (typeof COUNTED_TYPES)[number]
+  type: (typeof COUNTED_TYPES)[number] | 'administrator.sign_in_failed'
   /** The text that was entered for an email. It is not stored; its keyed hash is, where no user has it. */
   email?: string | undefined
 }

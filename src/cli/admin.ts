@@ -38,8 +38,10 @@ From afar: ssh -L 9000:127.0.0.1:9000 SERVER svc admin --port 9000. In a contain
         core,
         config,
         log: createLog('warn', { write: (line) => process.stderr.write(line) }),
-        settings: showSettings(config, call),
-        examine: () => examine(config, { origin: core.baseUrl, ca: undefined }),
+        inspection: {
+          listSettings: async () => showSettings(config, call),
+          examine: (origin) => examine(config, { origin, ca: undefined }),
+        },
         findPort: () => (admin.server.address() as AddressInfo).port,
         role: readOnly ? 'look' : 'change',
         logCommandEvent: logEvent,

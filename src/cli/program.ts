@@ -19,6 +19,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
     identities: async () => (await import('./identities.ts')).identities,
     audit: async () => (await import('./audit.ts')).audit,
   },
+  'Administrators:': { admins: async () => (await import('./admins.ts')).admins },
   'Clients of the OAuth server:': {
     clients: async () => (await import('./clients.ts')).clients,
     grants: async () => (await import('./grants.ts')).grants,

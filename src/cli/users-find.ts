@@ -50,18 +50,33 @@ export const list = command({
 
 const PAGE_SIZE = 500
 
-async function* pagesOf(
-  { users }: Core,
-  filter: UserFilter,
-  { after, limit }: { after: string; limit: number },
-): AsyncGenerator<User[]> {
-  for (let left = limit; left > 0; ) {
-    const page = await users.list({ ...filter, after, limit: Math.min(left, PAGE_SIZE) })
-    yield page
-    const last = page.at(-1)
-    if (!last || page.length < PAGE_SIZE) return
-    after = last.id
+interface Part {
+  after: string
+  limit: number
+}
+
+async function* pagesOf(core: Core, filter: UserFilter, { after, limit }: Part): AsyncGenerator<User[]> {
+  let left = limit
+  for await (const page of filter.search === undefined ? allOf(core, filter, after) : foundBy(core, filter, after)) {
+    yield page.slice(0, left)
     left -= page.length
+    if (left <= 0) return
+  }
+}
+
+/** A search may use an index, which lists users in the order in which svc got to know them: that of their ids, or near it. */
+async function* foundBy({ loadDirectory }: Core, filter: UserFilter, after: string): AsyncGenerator<User[]> {
+  for await (const page of (await loadDirectory()).each(filter, after))
+    yield page.map((user) => ({ ...user, name: user.name ?? null }))
+}
+
+async function* allOf({ users }: Core, filter: UserFilter, after: string): AsyncGenerator<User[]> {
+  for (let last = after; ; ) {
+    const page = await users.list({ ...filter, after: last, limit: PAGE_SIZE })
+    yield page
+    const end = page.at(-1)
+    if (!end || page.length < PAGE_SIZE) return
+    last = end.id
   }
 }
 

@@ -14,7 +14,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     `${SETTINGS[needed].name} is missing: it must be set when ${SETTINGS[key].name} is${how}`
   // An invalid base URL counts as https and as public, since it is an error already.
   const isPlainHttp = settings.baseUrl ? !settings.baseUrl.startsWith('https:') : !has('baseUrl')
-  const { webhookSecret, database, metricsPort, logLevel } = settings
+  const { webhookSecret, database, logLevel } = settings
   return linesOf([
     ...findUnknownLanguages(settings),
     missing('webhookUrl', 'webhookSecret'),
@@ -31,9 +31,9 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     environment.SVC_PASSWORDS === 'off' && !has('oauthProviders') && findNoWayIn(settings),
     (settings.baseUrl || !has('baseUrl')) && findForeignDomain(settings),
     environment.SVC_USERNAMES === 'off' && findLoginByUsername(settings),
-    metricsPort !== undefined &&
-      metricsPort === settings.port &&
-      'SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port',
+    findSharedPort(settings),
+    settings.colorScheme !== 'dark' && missing('logoDarkUrl', 'logoUrl'),
+    missing('adminUrl', 'adminPort') || missing('adminPort', 'adminUrl') || findAdminConflict(settings),
     ...(isPlainHttp ? findHttpsOnly(settings) : []),
     findUnencryptedClients(settings) || findSharedAudience(settings),
     settings.auditLog &&
@@ -45,6 +45,32 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
       !has('secret') &&
       'SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process',
   ])
+}
+
+const findSharedPort = ({ port, metricsPort, adminPort }: ReadSettings): string | false => {
+  if (metricsPort !== undefined && metricsPort === port)
+    return 'SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port'
+  if (adminPort === undefined || (adminPort !== port && adminPort !== metricsPort)) return false
+  const other = adminPort === port ? 'SVC_PORT' : 'SVC_METRICS_PORT'
+  return `SVC_ADMIN_PORT and ${other} are the same: the pages of administrators need a separate port`
+}
+
+/** A hole of the application must not reach administrators. Cookies and passkeys know no ports. */
+const findAdminConflict = (settings: ReadSettings): string | false => {
+  const { adminUrl, baseUrl } = settings
+  if (adminUrl === undefined) return false
+  const host = new URL(adminUrl).hostname
+  const ownHost = baseUrl === undefined ? 'localhost' : new URL(baseUrl).hostname
+  if (host === ownHost || ownHost.endsWith(`.${host}`))
+    return (
+      `SVC_ADMIN_URL="${adminUrl}" is not accepted: its host must not be that of SVC_BASE_URL (${ownHost}), nor a parent ` +
+      'domain of it, since cookies and passkeys of the one would reach the other'
+    )
+  const relyingPartyId = relyingPartyIdOf(settings)
+  return (
+    host === relyingPartyId &&
+    `SVC_ADMIN_URL="${adminUrl}" is not accepted: passkeys of users belong to ${relyingPartyId} (SVC_WEBAUTHN_RP_ID)`
+  )
 }
 
 const findHttpsOnly = ({ cookiePrefix, hstsMs }: ReadSettings): (string | false | undefined)[] => [

@@ -76,10 +76,20 @@ export const domain = parser('a domain such as example.com', (text) => {
     : undefined
 })
 
+/** Browsers offer passkeys there: https, and a domain. */
+export const httpsOrigin = urlParser('an https:// origin with a domain, such as https://admin.example.com', (text) => {
+  const read = readOrigin(text)
+  const url = read === undefined ? undefined : new URL(read)
+  return url?.protocol === 'https:' && domain.parse(url.hostname) !== undefined ? url.origin : undefined
+})
+
 /** A path on the same origin or an absolute URL, for the `src` of an image. */
 export const imageUrl = urlParser('a path such as /logo.svg, or an https:// or http:// URL', (text) =>
   (/^\/(?![/\\])[^\s\\]*$/.test(text) || isHttpUrl(text)) && text.length <= 2048 ? text : undefined,
 )
+
+/** The same, for a link. */
+export const pageUrl = urlParser('a path such as /terms, or an https:// or http:// URL', imageUrl.parse)
 
 export const webhookUrl = urlParser('an http:// or https:// URL without user, password or fragment', (text) =>
   isHttpUrl(text) && !/[#]/.test(text) ? text : undefined,

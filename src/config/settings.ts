@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
+import type { ColorScheme } from '../lib/theme.ts'
 import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import { clientHosts, clientScopes, clientTokenLifetime, resources } from './client-parsers.ts'
 import { emailDomains, homePath, mailbox, smtpUrl, supportUrl } from './mail-parsers.ts'
@@ -13,12 +14,14 @@ import {
   duration,
   durationOrZero,
   host,
+  httpsOrigin,
   imageUrl,
   listOf,
   networks,
   oneOf,
   onOff,
   origin,
+  pageUrl,
   previousRootSecret,
   printable,
   rootSecret,
@@ -69,6 +72,20 @@ export const SETTINGS = {
       'Address to listen on for Prometheus, independent of `SVC_HOST`. Anyone who can reach it can read the metrics.',
     defaultValue: '127.0.0.1',
     ...host,
+  },
+  adminUrl: {
+    name: 'SVC_ADMIN_URL',
+    description:
+      'Origin of the pages for administrators (docs/administration.md), with https. Its host must not be that of ' +
+      '`SVC_BASE_URL`, nor a parent domain of it.',
+    defaultText: 'off',
+    ...httpsOrigin,
+  },
+  adminPort: {
+    name: 'SVC_ADMIN_PORT',
+    description: 'Port for these pages, at `SVC_HOST`. The proxy leads `SVC_ADMIN_URL` there, and nothing else.',
+    defaultText: 'off',
+    ...wholeNumber(1, 65_535),
   },
   maxConnections: {
     name: 'SVC_MAX_CONNECTIONS',
@@ -300,9 +317,21 @@ export const SETTINGS = {
   },
   supportUrl: {
     name: 'SVC_SUPPORT_URL',
-    description: 'Where people ask for help: linked from pages and messages.',
+    description: 'Where people ask for help: linked at the foot of pages, and from messages.',
     defaultText: 'none',
     ...supportUrl,
+  },
+  termsUrl: {
+    name: 'SVC_TERMS_URL',
+    description: 'Terms of use: linked at the foot of pages, and in a sentence above the button of the signup.',
+    defaultText: 'none',
+    ...pageUrl,
+  },
+  privacyUrl: {
+    name: 'SVC_PRIVACY_URL',
+    description: 'Privacy policy: linked in the same places.',
+    defaultText: 'none',
+    ...pageUrl,
   },
   homeUrl: {
     name: 'SVC_HOME_URL',
@@ -501,6 +530,30 @@ export const SETTINGS = {
     name: 'SVC_LOGO_URL',
     description: 'Image shown in place of the name: a path of the application or an absolute URL.',
     ...imageUrl,
+  },
+  logoDarkUrl: {
+    name: 'SVC_LOGO_DARK_URL',
+    description: 'The same for dark pages.',
+    defaultText: '`SVC_LOGO_URL`',
+    ...imageUrl,
+  },
+  faviconUrl: {
+    name: 'SVC_FAVICON_URL',
+    description: 'Icon of the pages in tabs and bookmarks: a path of the application or an absolute URL.',
+    defaultText: 'the initial of the name on the accent colour',
+    ...imageUrl,
+  },
+  colorScheme: {
+    name: 'SVC_COLOR_SCHEME',
+    description: 'Whether pages and messages are light or dark; with `auto`, as the device of each person is.',
+    defaultValue: 'auto',
+    ...oneOf<ColorScheme>('auto', 'light', 'dark'),
+  },
+  providersFirst: {
+    name: 'SVC_PROVIDERS_FIRST',
+    description: 'Whether the buttons of providers stand above the form of login and signup.',
+    defaultValue: 'off',
+    ...onOff,
   },
   accentColor: {
     name: 'SVC_ACCENT_COLOR',

@@ -11,6 +11,20 @@ export interface SettingSources {
   fromEnvFile: ReadonlySet<string>
 }
 
+/** What operators see of an installation beside its data. Commands and `svc serve` make it. */
+export interface Inspection {
+  listSettings(): Promise<readonly ShownSetting[]>
+  /** Looks at the installation as `svc doctor` does: it takes some seconds. */
+  examine(baseUrl: string): Promise<readonly InstallationFinding[]>
+}
+
+/** This is wrong with an installation. */
+export interface InstallationFinding {
+  code: string
+  message: string
+  cure: string
+}
+
 /** Shows every setting, its value and where it comes from. Secrets are hidden, and so are secret parts of URLs. */
 export const showSettings = (loaded: Config, sources: SettingSources): ShownSetting[] => {
   const publicParts = new Map<string, string>([[SETTINGS.database.name, shownDatabase(loaded)]])

@@ -102,6 +102,7 @@ export const settingsOfSubjects = (config: Config) => {
       rateLimit: config.rateLimit,
     },
     passkeys: { relyingParty: { id: config.relyingPartyId ?? '', name: appName } },
+    administrators: { adminUrl: config.adminUrl, appName },
     directory: { acceptsPasswords: config.passwords, accepts: { codes: acceptsCodes, passkeys: acceptsPasskeys } },
   }
 }

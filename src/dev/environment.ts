@@ -3,7 +3,7 @@ import type { Environment } from '../config/setting.ts'
 import { ConfigError } from '../config/config.ts'
 import { DEV_PROVIDER, ISSUER } from './given.ts'
 
-/** `svc dev` has these itself: the address, the database, the secret, mail, webhooks and keys. */
+/** `svc dev` has these itself (the address, the database, the secret, mail, webhooks and keys), or cannot serve them. */
 const OWN = [
   'SVC_HOST',
   'SVC_PORT',
@@ -12,6 +12,8 @@ const OWN = [
   'SVC_WEBAUTHN_RP_ID',
   'SVC_METRICS_HOST',
   'SVC_METRICS_PORT',
+  'SVC_ADMIN_URL',
+  'SVC_ADMIN_PORT',
   'SVC_DATABASE_URL',
   'SVC_SECRET',
   'SVC_SECRET_PREVIOUS',

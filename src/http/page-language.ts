@@ -68,6 +68,8 @@ export const createWithPicker = ({ baseUrl, frame, languages }: PickerDeps) => {
   const hasPicker = (context: IncomingRequest, to: Destination, response: ContentResponse): boolean =>
     to.responseKind === 'html' &&
     context.method !== 'POST' &&
+    // Nothing of a request that is refused is repeated, such as where a client wanted to be led.
+    response.status < 400 &&
     OWN_PAGE.test(context.path) &&
     !to.isShownOnce &&
     !response.isShownOnce &&

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import type { AppError } from '../lib/errors.ts'
 import type { Languages } from '../languages/languages.ts'
 import type { Log } from '../lib/log.ts'
@@ -20,8 +19,8 @@ import {
   json,
   page,
   redirect,
+  sendParts,
   type StreamedResponse,
-  takenWithin,
 } from './response.ts'
 import { findReturnTo, leadsToRequest } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
@@ -111,14 +110,14 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const writeParts = (
     outgoing: ServerResponse,
     { requestId }: IncomingRequest,
-    { status, contentType, parts, patienceMs }: StreamedResponse,
+    response: StreamedResponse,
     headers: Headers,
   ): number => {
+    const { status, contentType } = response
     outgoing.writeHead(status, [...headers, 'content-type', contentType])
-    const taken = patienceMs === undefined ? parts : takenWithin(patienceMs, parts, () => outgoing.destroy())
-    pipeline(taken, outgoing).catch((error: NodeJS.ErrnoException) => {
-      const isClientGone = error.code === 'ERR_STREAM_PREMATURE_CLOSE'
-      if (!isClientGone) log.error({ request_id: requestId, err: error }, 'a response was broken off')
+    sendParts(outgoing, response).catch((error: unknown) => {
+      log.error({ request_id: requestId, err: error }, 'a response was broken off')
+      outgoing.destroy()
     })
     return status
   }

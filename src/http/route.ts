@@ -34,8 +34,11 @@ export interface Documentation {
   }[]
   /** The route takes this body, as JSON. */
   body?: { schema: Schema }
-  /** The key is the status. If there is no schema, the body is empty. */
-  responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] | undefined }>
+  /** The key is the status. If there is no schema, the body is empty. `stream` is that of an event stream in its place. */
+  responses: Record<
+    number,
+    { description: string; schema?: Schema; stream?: Schema; headers?: ResponseHeader[] | undefined }
+  >
 }
 
 /** This says why a form was refused. */

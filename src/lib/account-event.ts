@@ -58,6 +58,14 @@ export const ACCOUNT_EVENTS = [
   'client_disable',
   'client_enable',
   'client_delete',
+  'administrator_invite',
+  'administrator_reset',
+  'administrator_role_change',
+  'administrator_remove',
+  'administrator_sign_in',
+  'administrator_sign_out',
+  'administrator_passkey_add',
+  'administrator_passkey_remove',
 ] as const
 
 export type AccountEventName = (typeof ACCOUNT_EVENTS)[number]
@@ -77,6 +85,8 @@ export interface AccountFacts {
   /** This client of the OAuth server was made, changed or deleted. */
   clientId?: string | undefined
   passkeyId?: string | undefined
+  /** This is the name of an administrator: who acts, or whom it is about. */
+  administrator?: string | undefined
   /** This session ended, if the request used a different one. */
   endedSessionId?: string | undefined
   /** This is a number of sessions, of connections to providers, or of accounts. */

@@ -147,6 +147,12 @@ export const createTheme = (accentColor: string): Theme => {
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
+/** Pages and messages have one scheme for everybody, or that of each reader's device. */
+export type ColorScheme = 'auto' | 'light' | 'dark'
+
+/** Writes it as the property `color-scheme` and the `meta` of this name have it. */
+export const schemesText = (scheme: ColorScheme): string => (scheme === 'auto' ? 'light dark' : scheme)
+
 const declarations = ({ light, dark }: Schemes): string[] =>
   Object.entries(light).map(
     ([name, colour]: [string, Colour]) =>
@@ -154,8 +160,8 @@ const declarations = ({ light, dark }: Schemes): string[] =>
   )
 
 /** Writes the custom properties that the stylesheet uses; of those for more contrast, the ones that differ. */
-export const themeCss = ({ more, ...usual }: Theme): string => {
+export const themeCss = ({ more, ...usual }: Theme, scheme: ColorScheme = 'auto'): string => {
   const all = declarations(usual)
   const different = declarations(more).filter((declaration) => !all.includes(declaration))
-  return `:root{${all.join(';')}}@media (prefers-contrast:more){:root{${different.join(';')}}}`
+  return `:root{color-scheme:${schemesText(scheme)};${all.join(';')}}@media (prefers-contrast:more){:root{${different.join(';')}}}`
 }

@@ -37,7 +37,7 @@ interface Limit {
   /** A try beyond the limit ends in this way: with the code or reason of an error, or no message is sent. */
   refusal: 'rate_limited' | 'codes_limited' | 'no message'
   /** Without these, nothing is ever counted. */
-  needs?: 'clients'
+  needs?: 'clients' | 'administration'
   /**
    * Tells whether a try counts, by the error that it threw, undefined after a success. If this rule is missing, its
    * caller says so.
@@ -127,6 +127,16 @@ export const LIMITS = {
   consentOfUser: { key: 'user', tries: 20, windowMs: HOUR_MS, counts: succeeded, ...OF_CLIENTS },
   clientRegistration: { key: 'network', tries: 20, windowMs: HOUR_MS, counts: succeeded, ...OF_CLIENTS },
 
+  /** An administrator signs in, follows their link, or shows a passkey before a change. */
+  administratorPasskeyOfAddress: {
+    key: 'network',
+    tries: 100,
+    windowMs: QUARTER_MS,
+    counts: failed,
+    refusal: 'rate_limited',
+    needs: 'administration',
+  },
+
   // These count wrong codes of an app, and wrong recovery codes. A code counts before it is checked.
   codeInNetwork: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
   codeOnLink: { key: 'user and network', tries: 5, windowMs: QUARTER_MS, refusal: 'codes_limited' },
@@ -167,8 +177,11 @@ const isOfTries = (limit: AnyLimit): limit is LimitName => LIMITS[limit].refusal
 export const LIMIT_NAMES: readonly LimitName[] = (Object.keys(LIMITS) as AnyLimit[]).filter(isOfTries)
 
 /** Lists the limits of tries that count something. */
-export const limitNamesFor = ({ clients }: { clients: boolean }): readonly LimitName[] =>
-  LIMIT_NAMES.filter((name) => clients || !('needs' in LIMITS[name]))
+export const limitNamesFor = (has: Record<NonNullable<Limit['needs']>, boolean>): readonly LimitName[] =>
+  LIMIT_NAMES.filter((name) => {
+    const limit: Limit = LIMITS[name]
+    return limit.needs === undefined || has[limit.needs]
+  })
 
 export type MessageLimitName = RefusedWith<'no message'>
 

@@ -37,6 +37,9 @@ export interface NoticeContext extends About {
   toFormerAddress?: boolean
 }
 
+/** `access_changed`: an operator did something by the command line. */
+export type AdministrationEvent = 'signed_in' | 'passkey_added' | 'passkey_removed' | 'access_changed'
+
 /** The message brings a link, or the answer that there is none. */
 type LinkMessage =
   | (About & TimedLink & { kind: 'reset'; by: 'user' | 'operator' })
@@ -62,6 +65,15 @@ type LinkMessage =
   | (About & { kind: 'email_reserved' })
   /** It goes to an unconfirmed address that an account has left: maybe a stranger's, so the new one is not named. */
   | (About & { kind: 'email_left' })
+  /** It tells an administrator what happened to their access. They are no user. */
+  | (About & {
+      kind: 'administration'
+      event: AdministrationEvent
+      administrator: string
+      /** This is the host of the pages. */
+      place: string
+      address?: string
+    })
   /** An operator sends it, to see whether mail works. */
   | (About & { kind: 'test' })
   /** It goes to the old address (`email`), when a change of address is requested, and again when it is made. */

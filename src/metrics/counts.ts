@@ -25,11 +25,12 @@ export interface Counts extends Omit<Counters, 'countRefusal'>, Omit<RequestMetr
 interface Counted {
   providers: readonly string[]
   clients: boolean
+  administration: boolean
 }
 
-export const createCounts = (registry: Registry, { providers, clients }: Counted): Counts => {
+export const createCounts = (registry: Registry, { providers, clients, administration }: Counted): Counts => {
   const registers = [registry]
-  const limits = limitNamesFor({ clients })
+  const limits = limitNamesFor({ clients, administration })
   const { countRefusal, ...counters } = createCounters(registry, {
     ...COUNTERS,
     countRefusal: { ...COUNTERS.countRefusal, known: limits.map(labelOf) },

@@ -12,6 +12,8 @@ interface MetricsDeps {
   providers: readonly string[]
   /** It tells whether svc is the OAuth server of its application. */
   clients: boolean
+  /** It tells whether there are pages for administrators. */
+  administration: boolean
 }
 
 /** The metrics of one process are counted as things happen, or read at each scrape; a listener serves them. */
@@ -21,10 +23,10 @@ export interface Metrics extends Counts, MetricsListener {
 }
 
 /** Import it only when metrics are on: the library takes long to load. */
-export const createMetrics = ({ version, log, host, port, providers, clients }: MetricsDeps): Metrics => {
+export const createMetrics = ({ version, log, host, port, ...counted }: MetricsDeps): Metrics => {
   const registry = createRegistry(version)
   return {
-    ...createCounts(registry, { providers, clients }),
+    ...createCounts(registry, counted),
     readFrom: (sources) => addReadings(registry, sources),
     ...createMetricsListener({ log, host, port, registry }),
   }

@@ -34,14 +34,21 @@ export interface Challenges {
   require(challenge: string, purpose: Purpose, browserSecret: string | undefined, userId?: string): OpenedChallenge
 }
 
+interface ChallengesDeps {
+  rootSecret: RootSecret
+  clock: Clock
+  /** Users and administrators are given challenges of their own. */
+  purpose: 'passkey challenge' | 'administrator challenge'
+}
+
 /**
  * A challenge (WebAuthn section 13.4.3) is a sealed token: nothing is stored for pages that are only looked at, and any
  * replica can check what another has made. It holds 16 random bytes at least (id and nonce), belongs to the browser
  * whose cookie holds `browserSecret`, and is good once.
  */
-export const createChallenges = ({ rootSecret, clock }: { rootSecret: RootSecret; clock: Clock }): Challenges => {
+export const createChallenges = ({ rootSecret, clock, purpose: sealedFor }: ChallengesDeps): Challenges => {
   const lifetimeMs = CHALLENGE_LIFETIME_MS
-  const tokens = createSealedTokens<SealedChallenge>({ rootSecret, clock, purpose: 'passkey challenge', lifetimeMs })
+  const tokens = createSealedTokens<SealedChallenge>({ rootSecret, clock, purpose: sealedFor, lifetimeMs })
 
   return {
     make(purpose, browserSecret, userId) {

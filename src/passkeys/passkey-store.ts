@@ -6,9 +6,12 @@ type PasskeyRow = TableRow<'passkeys'>
 
 const COLUMNS = columnsOf('passkeys')
 
-const toPasskey = (row: PasskeyRow): Passkey => ({
+const toPasskey = (row: PasskeyRow): Passkey => passkeyOf(row, row.user_id)
+
+/** Reads the columns that the passkeys of users and of administrators have in common. */
+export const passkeyOf = (row: Omit<PasskeyRow, 'user_id'>, userId: string): Passkey => ({
   id: row.id,
-  userId: row.user_id,
+  userId,
   credentialId: row.credential_id,
   publicKey: row.public_key,
   name: row.name,
@@ -43,23 +46,24 @@ export const findPasskeysOfUser = async (db: Queries, userId: string): Promise<P
  * passkey.
  */
 export const insertPasskey = async (db: Queries, passkey: Passkey): Promise<number> => {
-  const inserted = await insertRow(db, 'passkeys', {
-    id: passkey.id,
-    user_id: passkey.userId,
-    credential_id: passkey.credentialId,
-    public_key: passkey.publicKey,
-    name: passkey.name,
-    aaguid: passkey.aaguid,
-    transports: JSON.stringify(passkey.transports),
-    sign_count: passkey.signCount,
-    backup_eligible: passkey.isBackupEligible ? 1 : 0,
-    backed_up: passkey.isBackedUp ? 1 : 0,
-    created_at: passkey.createdAtMs,
-    last_used_at: passkey.lastUsedAtMs ?? null,
-  })
+  const inserted = await insertRow(db, 'passkeys', { ...columnsOfPasskey(passkey), user_id: passkey.userId })
   await updateUpdatedAt(db, passkey.userId, passkey.createdAtMs)
   return inserted
 }
+
+export const columnsOfPasskey = (passkey: Passkey): Omit<PasskeyRow, 'user_id'> => ({
+  id: passkey.id,
+  credential_id: passkey.credentialId,
+  public_key: passkey.publicKey,
+  name: passkey.name,
+  aaguid: passkey.aaguid,
+  transports: JSON.stringify(passkey.transports),
+  sign_count: passkey.signCount,
+  backup_eligible: passkey.isBackupEligible ? 1 : 0,
+  backed_up: passkey.isBackedUp ? 1 : 0,
+  created_at: passkey.createdAtMs,
+  last_used_at: passkey.lastUsedAtMs ?? null,
+})
 
 /** Stores the values that a sign-in changes. */
 export const updateUse = (

@@ -2,6 +2,7 @@ import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { OwnSession } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
+import { createCeremonies } from './ceremonies.ts'
 import { createChallenges } from './challenge.ts'
 import { type CreationOptions, type RequestOptions, requestOptions } from './options.ts'
 import { createOwnPasskeys, type OwnPasskey, type OwnPasskeysDeps } from './own-passkeys.ts'
@@ -94,7 +95,7 @@ interface AssertionCheck {
 interface PasskeysDeps
   extends OwnPasskeysDeps,
     Pick<PasskeySignInDeps, 'endWrongCodes'>,
-    Omit<PasskeyRegistrationDeps, 'challenges' | 'origin'> {
+    Omit<PasskeyRegistrationDeps, 'challenges' | 'ceremonies'> {
   rootSecret: RootSecret
   baseUrl: string
 }
@@ -102,9 +103,10 @@ interface PasskeysDeps
 export const createPasskeys = (deps: PasskeysDeps): Omit<Passkeys, 'isOn'> => {
   const { relyingParty } = deps
   const origin = new URL(deps.baseUrl).origin
-  const challenges = createChallenges(deps)
-  const signIn = createPasskeySignIn({ ...deps, challenges, origin, relyingPartyId: relyingParty.id })
-  const registration = createPasskeyRegistration({ ...deps, challenges, origin })
+  const challenges = createChallenges({ ...deps, purpose: 'passkey challenge' })
+  const ceremonies = createCeremonies({ challenges, origin, relyingPartyId: relyingParty.id })
+  const signIn = createPasskeySignIn({ ...deps, ceremonies })
+  const registration = createPasskeyRegistration({ ...deps, challenges, ceremonies })
   return {
     loginOptions: async (browserSecret) => requestOptions(challenges.make('sign_in', browserSecret), relyingParty.id),
     signIn: ({ response, browserSecret, limited }, caller) => signIn(response, { browserSecret, caller, limited }),

@@ -7,20 +7,19 @@ import type { Proof } from '../sign-in/amr.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { Notify } from '../accounts/account-notice.ts'
 import { requireUserById } from '../accounts/user-store.ts'
+import type { Ceremonies } from './ceremonies.ts'
 import type { Challenges } from './challenge.ts'
 import { type CreationOptions, creationOptions } from './options.ts'
 import { defaultName, requireName } from './passkey-name.ts'
 import { proofOfPasskey, type Passkey } from './passkey.ts'
 import { findPasskeysOfUser, findUserHandle, insertPasskey, setUserHandle } from './passkey-store.ts'
-import { MAX_PASSKEYS, passkeyExists, tooManyPasskeys, unusablePasskey } from './problems.ts'
-import { readClientData, readRegistration } from './response.ts'
-import { verifyRegistration } from './verification.ts'
+import { MAX_PASSKEYS, passkeyExists, tooManyPasskeys } from './problems.ts'
 
 export interface PasskeyRegistrationDeps {
   db: Database
   clock: Clock
   challenges: Challenges
-  origin: string
+  ceremonies: Ceremonies
   /** The browser shows it as the site. */
   relyingParty: { id: string; name: string }
   notify: Notify
@@ -66,7 +65,7 @@ export interface CheckedRegistration {
 
 /** Adds passkeys to accounts. The caller decides if that is allowed, again in the transaction that stores it. */
 export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
-  const { db, clock, challenges, origin, relyingParty, notify, recordEvent } = deps
+  const { db, clock, challenges, ceremonies, relyingParty, notify, recordEvent } = deps
 
   const requireHandle = async (userId: string): Promise<string> => {
     const handle = await findUserHandle(db, userId)
@@ -91,21 +90,14 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
 
     async check(request: NewPasskeyRequest): Promise<CheckedRegistration> {
       const { userId, response, browserSecret, name, otherwise, caller } = request
-      const registration = readRegistration(response)
       const chosenName = name === undefined || name === null ? undefined : requireName(name)
-      const { challenge, isFramed } = readClientData(registration.clientDataJSON)
-      const opened = challenges.require(challenge, 'register', browserSecret, userId)
-      if (isFramed) throw unusablePasskey(new Error('the page was inside one of another site'))
-      const expected = { challenge, origin, relyingPartyId: relyingParty.id }
-      const verified = await verifyRegistration(registration, expected).catch((cause: unknown) => {
-        throw unusablePasskey(cause)
-      })
+      const { verified, transports, challenge } = await ceremonies.checkNew(response, { userId, browserSecret })
       const isFirst = (await findPasskeysOfUser(db, userId)).length === 0
       const prepared = isFirst ? await deps.prepareRecoveryCodes(userId, caller) : undefined
       return {
         proof: proofOfPasskey(verified),
         async apply(transaction) {
-          await opened.spend(transaction)
+          await challenge.spend(transaction)
           const others = await findPasskeysOfUser(transaction, userId)
           requireRoom(others)
           const passkey: Passkey = {
@@ -113,7 +105,7 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
             id: randomUUIDv7(),
             userId,
             name: chosenName ?? defaultName(verified.aaguid, otherwise, others),
-            transports: registration.transports,
+            transports,
             createdAtMs: clock.now(),
             lastUsedAtMs: undefined,
           }

@@ -5,19 +5,18 @@ import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { amrOf, type Proof } from '../sign-in/amr.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser } from '../accounts/user-store.ts'
-import type { Challenges, OpenedChallenge } from './challenge.ts'
+import { type Ceremonies, counterWentBack } from './ceremonies.ts'
+import type { OpenedChallenge } from './challenge.ts'
 import { type Passkey, proofOfPasskey } from './passkey.ts'
 import { findPasskeyByCredential, findUserHandle, hasUserHandle, lockPasskey, updateUse } from './passkey-store.ts'
 import { accountDisabled, UnknownPasskeyError, wrongPasskey } from './problems.ts'
-import { type Assertion, readAssertion, readClientData } from './response.ts'
-import { type Use, verifyAssertion } from './verification.ts'
+import type { Assertion } from './response.ts'
+import type { Use } from './verification.ts'
 
 export interface PasskeySignInDeps {
   db: Database
   clock: Clock
-  challenges: Challenges
-  origin: string
-  relyingPartyId: string
+  ceremonies: Ceremonies
   recordEvent: RecordEvent
   /** Ends the row of wrong codes over all places. */
   endWrongCodes: (transaction: Transaction, userId: string) => Promise<unknown>
@@ -48,7 +47,7 @@ export interface RequiredPasskey {
 
 /** Checks the responses of passkeys that sign in, or that prove once more who the user is. */
 export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
-  const { db, clock, challenges, origin, relyingPartyId, recordEvent } = deps
+  const { db, clock, ceremonies, recordEvent } = deps
 
   /** The account must be the one that the authenticator names (section 7.2, step 6). */
   const requireOwner = async ({ userHandle }: Assertion, { userId }: Passkey, isUserKnown: boolean): Promise<void> => {
@@ -73,7 +72,7 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
   const provedBy = (passkey: Passkey, use: Use, { challenge, caller }: ProofOrigin): PasskeyProof => ({
     passkey,
     proof: proofOfPasskey(passkey),
-    counterWentBack: wentBack(passkey, use),
+    counterWentBack: counterWentBack(passkey, use),
     grant: {
       userId: passkey.userId,
       authenticatedAtMs: clock.now(),
@@ -88,7 +87,7 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
       const changes = await updateUse(transaction, { ...use, id: passkey.id, lastUsedAtMs: clock.now() })
       if (changes === 0) throw wrongPasskey(new Error('the passkey was removed in the meantime'))
       await deps.endWrongCodes(transaction, passkey.userId)
-      if (wentBack(passkey, use)) await recordEvent(transaction, counterEvent(passkey), caller)
+      if (counterWentBack(passkey, use)) await recordEvent(transaction, counterEvent(passkey), caller)
     },
   })
 
@@ -97,21 +96,15 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
     { browserSecret, caller, limited = (_, check) => check() }: Presenter,
     required?: RequiredPasskey,
   ): Promise<PasskeyProof> => {
-    const assertion = readAssertion(response)
-    const { challenge, isFramed } = readClientData(assertion.clientDataJSON)
-    const opened = challenges.require(challenge, 'sign_in', browserSecret)
+    const { assertion, challenge, requireUnframed, verify } = ceremonies.readProof(response, browserSecret)
     const passkey = await findPasskeyByCredential(db, assertion.id)
     if (!passkey) throw await unknownPasskey(assertion)
-    if (isFramed) throw wrongPasskey(new Error('the page was inside one of another site'))
+    requireUnframed()
     if (required) requireOne(passkey, required)
     await requireOwner(assertion, passkey, required !== undefined)
-    const use = await limited(passkey.userId, () =>
-      verifyAssertion(assertion, passkey, { challenge, origin, relyingPartyId }).catch((cause) => {
-        throw wrongPasskey(cause)
-      }),
-    )
+    const use = await limited(passkey.userId, () => verify(passkey))
     await requireActive(passkey.userId)
-    return provedBy(passkey, use, { challenge: opened, caller })
+    return provedBy(passkey, use, { challenge, caller })
   }
 }
 
@@ -128,9 +121,6 @@ interface ProofOrigin {
   challenge: OpenedChallenge
   caller: Caller
 }
-
-const wentBack = (passkey: Passkey, use: Use): boolean =>
-  (use.signCount > 0 || passkey.signCount > 0) && use.signCount <= passkey.signCount
 
 const counterEvent = ({ userId, id: passkeyId }: Passkey): AuditEvent => ({
   type: 'passkey.counter_went_back',

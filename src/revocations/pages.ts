@@ -13,6 +13,8 @@ export interface Page {
   entries: readonly FeedEntry[]
   /** The reader goes on after this place; it is undefined if the page is not complete. */
   next: Position | undefined
+  /** The same place, as readers get it. */
+  cursor: string | undefined
   /** There are entries after these. */
   hasMore: boolean
   /** `false`: the reader may have missed entries, and starts again without a cursor. */
@@ -30,7 +32,7 @@ export interface Pages {
   after(position: Position | undefined, polled: Polled, limit: number): Promise<Page>
 }
 
-const INCOMPLETE: Page = { entries: [], next: undefined, hasMore: false, isComplete: false }
+const INCOMPLETE: Page = { entries: [], next: undefined, cursor: undefined, hasMore: false, isComplete: false }
 
 export const createPages = ({ db, clock }: { db: Database; clock: Clock }): Pages => {
   const pages = new Map<string, Promise<Page>>()
@@ -53,7 +55,7 @@ export const createPages = ({ db, clock }: { db: Database; clock: Clock }): Page
 
   return {
     after(position, { version, state }, limit) {
-      const key = `${version} ${limit} ${position ? toCursor(position) : ''}`
+      const key = position ? `${version} ${limit} ${position.seq} ${position.mark}` : `${version} ${limit}`
       const known = pages.get(key)
       if (known) return known
       const page = position ? readAfter(position, state, limit) : readLive(state, limit)
@@ -74,7 +76,13 @@ const toPage = (rows: readonly RevocationRow[], { last, hasUnnumbered }: FeedSta
   const hasMore = rows.length > limit
   const final = shown.at(-1)
   const next = final && (hasMore || final.seq > last.seq) ? positionOf(final) : last
-  return { entries: shown.map(toEntry), next, hasMore: hasMore || hasUnnumbered, isComplete: true }
+  return {
+    entries: shown.map(toEntry),
+    next,
+    cursor: toCursor(next),
+    hasMore: hasMore || hasUnnumbered,
+    isComplete: true,
+  }
 }
 
 const toEntry = (row: RevocationRow): FeedEntry => {

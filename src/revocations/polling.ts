@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { unavailable } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock, MonotonicClock } from '../lib/time.ts'
@@ -12,6 +12,8 @@ const CONFIRM_EVERY_MS = 2000
 /** "Nothing has ended" is said only if a poll that reached the database began within this time. */
 const FRESH_MS = 1000
 const NUMBERED_AT_ONCE = 1000
+/** So many readers go on in one turn of the event loop: the requests of users come in between. */
+const WOKEN_AT_ONCE = 50
 
 /** The feed as a poll has found it. Nothing that is known of one version holds for the next. */
 export interface Polled {
@@ -26,19 +28,27 @@ interface Waiting {
   wake: (why: Wake) => void
 }
 
-export interface Polling {
-  /** Looks at the database, and gives numbers to entries that have none. Throws `unavailable`. */
-  poll(): Promise<Polled>
-  /** Counts a reader in until the function that it returns is called. The database is polled while there is one. */
-  join(): () => void
-  /** Returns what the last poll has found, unless it is too long ago. */
-  latest(): Polled | undefined
+/** A reader counts until it leaves. */
+interface Reader {
   /**
    * Resolves when the feed has moved on since a version, or if that is undefined, when it is there again. A reader that
    * wants it is woken too whenever a poll has found nothing new for a while. Otherwise it is over: the time is up, the
-   * signal is aborted, or the service stops.
+   * client has gone, or the service stops. A reader waits once at a time.
    */
-  wait(version: number | undefined, wants: Waiting['wants'], until: { ms?: number; signal: AbortSignal }): Promise<Wake>
+  wait(version: number | undefined, wants: Waiting['wants'], ms?: number): Promise<Wake>
+  leave(): void
+}
+
+export interface Polling {
+  /** Looks at the database, and gives numbers to entries that have none. Throws `unavailable`. */
+  poll(): Promise<Polled>
+  /**
+   * Counts a reader in; the database is polled while there is one. It leaves when the signal is aborted: a response whose
+   * client has gone may never ask for the next page. Throws `unavailable` when there are too many.
+   */
+  join(signal: AbortSignal): Reader
+  /** Returns what the last poll has found, unless it is too long ago. */
+  latest(): Polled | undefined
 }
 
 export interface PollingDeps {
@@ -72,8 +82,16 @@ export const createPolling = (deps: PollingDeps): Polling => {
     deps.onReaders?.(readers)
   }
 
-  const wakeAll = (why: Wake): void => {
-    for (const each of waiting) if (why !== 'confirmed' || each.wants === 'confirmed') each.wake(why)
+  const wakeAll = async (why: 'moved' | 'confirmed'): Promise<void> => {
+    // A reader that waits again before the last has gone on knows already.
+    const all = [...waiting]
+    let woken = 0
+    for (const each of all) {
+      if (!waiting.has(each) || (why === 'confirmed' && each.wants !== why)) continue
+      each.wake(why)
+      woken += 1
+      if (woken % WOKEN_AT_ONCE === 0) await setImmediate()
+    }
   }
 
   const findState = async (): Promise<FeedState> => {
@@ -94,10 +112,10 @@ export const createPolling = (deps: PollingDeps): Polling => {
     const isWhole = polled !== undefined && !polled.state.hasUnnumbered && !state.hasUnnumbered
     if (polled === undefined || !isWhole || isBack || polled.state.last.mark !== state.last.mark) {
       polled = { version: (polled?.version ?? 0) + 1, state }
-      wakeAll('moved')
+      void wakeAll('moved')
     } else if (startedMs - confirmedAtMs >= CONFIRM_EVERY_MS) {
       confirmedAtMs = startedMs
-      wakeAll('confirmed')
+      void wakeAll('confirmed')
     }
     return polled
   })
@@ -114,41 +132,57 @@ export const createPolling = (deps: PollingDeps): Polling => {
     isRunning = false
   }
 
-  stopping.addEventListener('abort', () => wakeAll('over'))
+  stopping.addEventListener('abort', () => {
+    for (const each of waiting) each.wake('over')
+  })
+
+  const createReader = (signal: AbortSignal, onLeave: () => void): Reader => {
+    let current: Waiting | undefined
+    let isIn = true
+    const leave = (): void => {
+      if (isIn) onLeave()
+      isIn = false
+      signal.removeEventListener('abort', end)
+    }
+    const end = (): void => {
+      leave()
+      current?.wake('over')
+    }
+    signal.addEventListener('abort', end)
+    return {
+      leave,
+      wait(version, wants, ms) {
+        if (stopping.aborted || signal.aborted) return Promise.resolve('over')
+        if (version !== undefined && polled && polled.version !== version) return Promise.resolve('moved')
+        return new Promise((resolve) => {
+          const wake = (why: Wake): void => {
+            clearTimeout(deadline)
+            waiting.delete(entry)
+            resolve(why)
+          }
+          const entry = { wants, wake }
+          const deadline = ms === undefined ? undefined : globalThis.setTimeout(wake, ms, 'over')
+          current = entry
+          waiting.add(entry)
+        })
+      },
+    }
+  }
 
   return {
     poll,
 
-    join() {
+    join(signal) {
       if (readers >= maxReaders) throw unavailable('Too many readers wait already.')
       if (readers === 0) followedSinceMs = monotonic.elapsedMs()
       count(1)
       if (!isRunning) void run()
-      let isIn = true
-      return () => {
-        if (isIn) count(-1)
-        isIn = false
-      }
+      const reader = createReader(signal, () => count(-1))
+      // A signal that is aborted already tells nobody.
+      if (signal.aborted) reader.leave()
+      return reader
     },
 
     latest: () => (monotonic.elapsedMs() - polledAtMs <= FRESH_MS ? polled : undefined),
-
-    wait: (version, wants, { ms, signal }) => {
-      if (stopping.aborted || signal.aborted) return Promise.resolve('over')
-      if (version !== undefined && polled && polled.version !== version) return Promise.resolve('moved')
-      return new Promise((resolve) => {
-        const wake = (why: Wake): void => {
-          clearTimeout(deadline)
-          signal.removeEventListener('abort', end)
-          waiting.delete(entry)
-          resolve(why)
-        }
-        const end = (): void => wake('over')
-        const entry = { wants, wake }
-        const deadline = ms === undefined ? undefined : globalThis.setTimeout(end, ms)
-        signal.addEventListener('abort', end)
-        waiting.add(entry)
-      })
-    },
   }
 }

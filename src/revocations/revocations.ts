@@ -7,7 +7,6 @@ import { createPolling, type Polled, type PollingDeps } from './polling.ts'
 import type { Position } from './revocation.ts'
 import { deleteRevocationsBefore, deleteUnnumbered, findFirstRevocations } from './revocation-store.ts'
 
-export { toCursor } from './cursor.ts'
 export type { FeedEntry, Page } from './pages.ts'
 
 /** The revocation feed tells verifiers of tokens what has ended, and whose claims have changed. */
@@ -62,28 +61,28 @@ export const createRevocationFeed = (deps: RevocationFeedDeps): RevocationFeed =
     async read(cursor, { ms, signal }) {
       let position = cursor === undefined ? undefined : readCursor(cursor)
       if (position === undefined || ms === 0) return pages.after(position, await polling.poll(), PAGE_SIZE)
-      const leave = polling.join()
+      const reader = polling.join(signal)
       try {
         const deadlineMs = monotonic.elapsedMs() + ms
         for (;;) {
           const found: Found | undefined = await look(position, PAGE_SIZE).catch(() => undefined)
           if (found && (!found.page.isComplete || found.page.entries.length > 0)) return found.page
           position = found?.page.next ?? position
-          const until = { ms: Math.max(0, deadlineMs - monotonic.elapsedMs()), signal }
-          if ((await polling.wait(found?.polled.version, 'moved', until)) === 'over')
+          const leftMs = Math.max(0, deadlineMs - monotonic.elapsedMs())
+          // What could not be read now is looked for again, though the feed may not move.
+          const wants = found ? 'moved' : 'confirmed'
+          if ((await reader.wait(found?.polled.version, wants, leftMs)) === 'over')
             return (await look(position, PAGE_SIZE)).page
         }
       } finally {
-        leave()
+        reader.leave()
       }
     },
 
     async *follow(cursor, { signal, mayGoOn }) {
       let position = cursor === undefined ? undefined : readCursor(cursor)
       let confirmedAtMs = Number.NEGATIVE_INFINITY
-      const leave = polling.join()
-      // A response whose client has gone may never ask for the next page.
-      signal.addEventListener('abort', leave)
+      const reader = polling.join(signal)
       try {
         let found: Found | undefined = await look(position, STREAMED_PAGE_SIZE)
         while (!stopping.aborted && (await mayGoOn())) {
@@ -97,13 +96,13 @@ export const createRevocationFeed = (deps: RevocationFeedDeps): RevocationFeed =
             yield page
           }
           if (page?.isComplete === false) return
-          const why = isNews ? 'moved' : await polling.wait(found?.polled.version, 'confirmed', { signal })
+          const why = isNews ? 'moved' : await reader.wait(found?.polled.version, 'confirmed')
           if (why === 'over') return
           if (why === 'confirmed') confirmedAtMs = Number.NEGATIVE_INFINITY
           found = await look(position, STREAMED_PAGE_SIZE).catch(() => undefined)
         }
       } finally {
-        leave()
+        reader.leave()
       }
     },
 

@@ -18,6 +18,7 @@ interface Overview {
   providers: string
   mail: string
   clients: string
+  administration: string
 }
 
 export const overviewOf = (config: Config, listen: string): Overview => ({
@@ -32,6 +33,7 @@ export const overviewOf = (config: Config, listen: string): Overview => ({
   providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',
   mail: config.smtp ? `on, by ${shownSmtp(config.smtp)}` : 'off',
   clients: describeClients(config),
+  administration: config.adminUrl === undefined ? 'off' : `${config.adminUrl}, on port ${config.adminPort}`,
 })
 
 const describeClients = ({ clients, clientResources }: Config): string => {
@@ -63,6 +65,7 @@ export const overviewText = (overview: Overview): string => `
   Providers    ${overview.providers}${overview.providers === 'off' ? '' : `, back to ${overview.base_url}/auth/oauth/NAME/callback`}
   Mail         ${overview.mail}
   Clients      ${overview.clients}
+  Admin        ${overview.administration}
 
   Open ${overview.base_url}/auth/signup to create the first account, and press Ctrl+C to stop.
 

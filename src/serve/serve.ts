@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import type { Config } from '../config/config.ts'
+import type { Inspection } from '../config/shown-settings.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { createService } from '../service.ts'
@@ -13,17 +14,19 @@ const STOP_WITHIN_MS = 9500
 
 interface ServeDeps {
   log: Log
+  inspection: Inspection
   /** It is set on a terminal: it shows a summary for people in place of the line in the log. */
   greet: ((lines: string) => void) | undefined
 }
 
 /** Runs `svc serve` until it is told to stop. */
-export const serve = async (configured: Config, { log, greet }: ServeDeps): Promise<void> => {
+export const serve = async (configured: Config, { log, greet, inspection }: ServeDeps): Promise<void> => {
   const config = { ...configured, port: configured.port || (await findFreePort(configured)) }
   for (const warning of config.warnings) log.warn(warning)
   const service = await createService({
     config,
     log,
+    inspection,
     ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
   })
   // The handlers come before the line that it serves: from then on the service may be told to stop.

@@ -186,6 +186,19 @@ describe('the OpenAPI document of the server API', () => {
     for (const { name, tags: used = [] } of calls) assert.ok(used.length === 1 && tags.includes(used[0] ?? ''), name)
   })
 
+  test('has the revocation feed as a list and as an event stream', () => {
+    const { parameters = [], responses } = api.paths['/auth/api/v2/revocations']?.get ?? assert.fail()
+    assert.deepEqual(
+      Object.entries(responses['200']?.content ?? {}).map(([type, { schema }]) => [type, schema.$ref]),
+      [
+        ['application/json', '#/components/schemas/RevocationList'],
+        ['text/event-stream', '#/components/schemas/RevocationStream'],
+      ],
+    )
+    const names = parameters.map((parameter) => `${parameter.in} ${parameter.name}`)
+    assert.deepEqual(names, ['query cursor', 'query wait', 'header Last-Event-ID'])
+  })
+
   test('gives a client its types', () => {
     const listed = `const { data } = await client.GET('/auth/api/v2/users/{id}/sessions'`
     const program = (params: string, member: string) =>

@@ -4,7 +4,8 @@ import { randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { createRecordRevocations } from '../../src/revocations/recording.ts'
-import { createRevocationFeed, type Page, type RevocationFeed, toCursor } from '../../src/revocations/revocations.ts'
+import { toCursor } from '../../src/revocations/cursor.ts'
+import { createRevocationFeed, type Page, type RevocationFeed } from '../../src/revocations/revocations.ts'
 import type { Clock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/storage/database.ts'
 import { databaseChoice } from '../support/database/database-choice.ts'
@@ -35,7 +36,7 @@ type Shown = { seq: number; session_ids?: string[]; not_before?: number; at: str
 
 const entriesOf = ({ entries }: Page): Shown[] => entries.map(({ json }) => JSON.parse(json) as Shown)
 const idsOf = (page: Page): string[] => entriesOf(page).flatMap(({ session_ids: ids = [] }) => ids)
-const cursorOf = ({ next }: Page): string => toCursor(next ?? assert.fail('a page that is complete'))
+const cursorOf = ({ cursor }: Page): string => cursor ?? assert.fail('a page that is complete')
 
 /** A reader at one replica, with all that it has read. */
 const newReader = (feed: RevocationFeed) => {
@@ -264,6 +265,27 @@ describe('a reader', () => {
 })
 
 const nowOf = (db: Database) => (db.dialect === 'sqlite' ? T0 : Date.now())
+
+test('a stream whose client is gone counts no more, also where it was gone before the stream began', async (t) => {
+  const { db } = await freshDatabase(t)
+  const counts: number[] = []
+  const feed = createRevocationFeed({
+    db,
+    clock: { now: () => T0 },
+    stopping: NEVER,
+    maxReaders: 1,
+    onReaders: (count) => counts.push(count),
+  })
+  for (const isGone of [true, false]) {
+    const client = new AbortController()
+    if (isGone) client.abort()
+    const pages = feed.follow(undefined, { signal: client.signal, mayGoOn: async () => true })
+    // Nobody asks for the rest.
+    await pages.next()
+    client.abort()
+    assert.equal(counts.at(-1), 0)
+  }
+})
 
 describe('entries past their time', () => {
   test('are shown no longer; cleanup deletes them, and a reader who missed none goes on', async (t) => {

@@ -59,6 +59,8 @@ describe('the schema', () => {
     assert.deepEqual(
       rows.map(({ name }) => name),
       [
+        'administrator_passkeys_of_administrator',
+        'administrator_sessions_of_administrator',
         'api_keys_by_name',
         'audit_events_by_tally',
         'audit_events_of_actor',

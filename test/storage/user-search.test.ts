@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { createUserIndex } from '../../src/accounts/directory/user-index.ts'
-import { listUserIds, type PageRequest } from '../../src/accounts/directory/user-list.ts'
+import { eachUserId, listUserIds, type PageRequest } from '../../src/accounts/directory/user-list.ts'
 import { assignPositions, findPlaces } from '../../src/accounts/user-list-store.ts'
 import {
   beginIndex,
@@ -181,6 +181,42 @@ describe('a search by a part of a text', () => {
     }
   })
 
+  test('finds a long text by some of its parts, and none that differs in the others', async (t) => {
+    const db = await searched(t)
+    const emails = Array.from(
+      { length: 30 },
+      (_, index) => `ada.lovelace.${100 + index}.of.the.engine@mail.example.com`,
+    )
+    for (const emailLower of emails) await insertUser(db, newUser({ email: emailLower, emailLower }))
+    await assignPositions(db, 100)
+    if (db.dialect === 'sqlite') await indexSome(db, 30)
+    for (const search of emails) assert.equal((await readAll(db, { search, limit: 10 })).length, 1, search)
+    const [email = ''] = emails
+    for (let at = 0; at < email.length; at += 1) {
+      const other = `${email.slice(0, at)}#${email.slice(at + 1)}`
+      assert.deepEqual(await readAll(db, { search: other, limit: 10 }), [], other)
+    }
+    assert.equal((await readAll(db, { search: '.of.the.engine@mail.example.com', limit: 10 })).length, 30)
+  })
+
+  test('goes through all whom it finds, after any user, for the command line', async (t) => {
+    const db = await searched(t)
+    await addMany(db, 1200, 1000)
+    const found = async (after: string): Promise<string[]> => {
+      const ids: string[] = []
+      for await (const page of eachUserId(db, { search: 'u1' }, after)) ids.push(...page)
+      return ids
+    }
+    const all = Array.from({ length: 999 }, (_, index) => String(1001 + index))
+    assert.deepEqual(await found(''), all)
+    if (db.dialect === 'sqlite') await indexSome(db, 700)
+    assert.deepEqual(await found(''), all)
+    assert.deepEqual(await found('1500'), all.slice(500))
+    await deleteUser(db, '1500')
+    assert.deepEqual(await found('1500'), all.slice(500))
+    assert.deepEqual(await found('f'), [])
+  })
+
   test('says that it must be more exact when it has found nobody in its time, and goes on after a user', async (t) => {
     const { db } = await freshDatabase(t)
     const hidden = newUser({ name: 'Zoë', createdAtMs: T0 + 9 })
@@ -212,17 +248,20 @@ describe('a search by a part of a text', () => {
     const index = createUserIndex({ db })
     await index.keepUp()
     assert.equal(await findIndexedUpTo(db), undefined)
+    assert.deepEqual(await index.state(), { has: 'nobody', needed: false })
     assert.equal((await listUserIds(db, { search: 'u51', limit: 1000 }, { longestMs: 600_000 })).ids.length, 111)
     assert.equal(await findIndexedUpTo(db), undefined, 'those had no position before')
     await listUserIds(db, { search: 'u51', limit: 1000 })
-    if (db.dialect === 'postgres') return assert.equal(await findIndexedUpTo(db), undefined)
+    if (db.dialect === 'postgres') return assert.deepEqual(await index.state(), { has: 'nobody', needed: true })
     assert.equal(await findIndexedUpTo(db), 0)
+    assert.deepEqual(await index.state(), { has: 'a part', needed: true })
     let looks = 0
     await index.keepUp(() => (looks += 1) > 10)
     const begun = (await findIndexedUpTo(db)) ?? 0
     assert.ok(begun > 0 && begun < 5200, String(begun))
     await index.keepUp()
     assert.equal(await findIndexedUpTo(db), 5200)
+    assert.deepEqual(await index.state(), { has: 'all users', needed: true })
     await db.run(`INSERT INTO user_search (user_search) VALUES ('integrity-check')`)
     await addMany(db, 10, 6000)
     await index.keepUp()
@@ -247,6 +286,7 @@ describe('the index of PostgreSQL', () => {
     assert.equal(await findTextIndex(db), false)
     assert.equal(await make({ rebuild: false }), true)
     assert.equal(await findTextIndex(db), true)
+    assert.deepEqual(await createUserIndex({ db }).state(), { has: 'all users', needed: false })
   })
 
   testOnPostgres('is given up after a time, and the rows are read', async (t) => {

@@ -55,7 +55,7 @@ const withHelp = (supportUrl: string | undefined): RenderedMessage => render(mes
 
 /** Messages that ask for nothing that svc could do. */
 const WITHOUT_LINK =
-  /^(?:email_taken|email_reserved|email_left|confirm_code|test|account_deleted.*|(?!provider_connected|passkey_added|second_factor_set_up|new_browser|application_connected|program_connected).*_to_former_address)$/
+  /^(?:email_taken|email_reserved|email_left|confirm_code|administration_.*|test|account_deleted.*|(?!provider_connected|passkey_added|second_factor_set_up|new_browser|application_connected|program_connected).*_to_former_address)$/
 
 describe('each message', () => {
   for (const [name, message] of MESSAGES) {

@@ -11,7 +11,8 @@ import type { ProviderProblemView } from '../../src/web/sign-in/provider-problem
 import type { LinkedView } from '../../src/web/site/providers.ts'
 import { type Tag, tagsOf } from './pages-views.ts'
 
-const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })
+const APPEARANCE = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' }
+const pages = createPages(APPEARANCE)
 const github = { name: 'github', label: 'GitHub' }
 const google = { name: 'google', label: 'Google' }
 
@@ -200,6 +201,33 @@ test('the page for reclaiming an account says what that ends', () => {
   ]
   assert.deepEqual(ends(true), all)
   assert.deepEqual(ends(false), all)
+})
+
+test('where users log in by mail, the pages of an account that exists say so; a code connects nothing there', () => {
+  const byMail = createPages({ ...APPEARANCE, emailSignIn: true, mailIsOn: true })
+  const ASK = LOGIN.replace('login', 'login/email')
+  const linking = byMail.linkAccount({ ...linkAccount, canReclaim: false })
+  assert.match(
+    linking,
+    /Can’t do that\? <a href="[^"]*">Log in by email<\/a>, then connect GitHub on your account page\./,
+  )
+  assert.equal(linksOf(linking)[0], ASK)
+  assert.doesNotMatch(byMail.linkAccount(linkAccount), /login\/email/, 'the provider has proved the address')
+  assert.doesNotMatch(pages.linkAccount({ ...linkAccount, canReclaim: false }), /login\/email/)
+
+  const view = {
+    csrfToken: 'token',
+    returnTo: RETURN_TO,
+    provider: github,
+    problem: 'no_proof',
+    requestId: 'r-1',
+  } as const
+  const more = { email: 'sam@example.com', canSignUp: true, accepted: [] }
+  const shownTo = (signedIn: boolean) => byMail.providerProblem({ ...view, ...more, signedIn })
+  assert.deepEqual(linksOf(shownTo(false)), [ASK, LOGIN])
+  assert.equal(firstOf(shownTo(false))[0]?.attributes.href, ASK)
+  assert.match(shownTo(false), /Log in with a code by email, then connect GitHub on your account page\./)
+  assert.equal(firstOf(shownTo(true))[0]?.attributes.href, '/auth/account')
 })
 
 /** What the page of re-authentication shows where nothing but a recent sign-in is asked for. */

@@ -10,19 +10,22 @@ const supportUrl = 'mailto:help@example.com?subject="A&B"'
 const states = Object.entries(statesWith('text'))
 const ASKS = /Contact support|Contact the people who run A&amp;B\./
 
-test('every page that tells users to ask for help has a link to it, and no other page has', () => {
-  const pages = createPages({ ...branding, supportUrl })
-  const asking = states.filter(([name, render]) => {
+const FOOT = /<p class="links">\n((?:<a href="[^"]*">[^<]*<\/a>\n)+)<\/p>/
+
+test('every page has the links at its foot, in their order, and every sentence that tells users to ask for help has one', () => {
+  const pages = createPages({ ...branding, supportUrl, termsUrl: '/terms', privacyUrl: 'https://acme.example/p?a=1&b' })
+  for (const [name, render] of states) {
     const page = render(pages)
-    const links = tagsOf(page).filter(({ attributes }) => attributes.href === supportUrl)
-    assert.equal(links.length > 0, ASKS.test(page), name)
-    return links.length > 0
-  })
-  for (const name of ['signup closed', 'login held up', 'redirect loop', 'provider away', 'error 429', 'error 503'])
-    assert.ok(
-      asking.some(([one]) => one === name),
+    const [foot = '', links = ''] = FOOT.exec(page) ?? []
+    assert.deepEqual(
+      tagsOf(links).flatMap(({ attributes: { href } }) => href ?? []),
+      ['/terms', 'https://acme.example/p?a=1&b', supportUrl],
       name,
     )
+    const above = page.replace(foot, '')
+    const asks = tagsOf(above).filter(({ attributes }) => attributes.href === supportUrl)
+    assert.equal(asks.length > 0, ASKS.test(above), name)
+  }
 })
 
 const LINKED = /<a href="mailto:[^"]*">Contact support\.<\/a>/g
@@ -33,18 +36,37 @@ test('without an address for help, pages name the people who run the application
   for (const [name, render] of states) {
     const expected = render(linked)
       .replaceAll(LINKED, PLAIN)
-      .replaceAll(/<a href="mailto:[^"]*">Contact support<\/a> · (?=Reference: )/g, '')
+      .replace(/\n<footer class="below">\n<p class="links">\n.*\n<\/p>\n<\/footer>/, '')
+      .replace(/<p class="links">\n.*\n<\/p>/, '')
       .replaceAll(/<a href="mailto:[^"]*">([^<]*)<\/a>/g, '$1')
     assert.equal(expected, render(plain), name)
   }
 })
 
-test('a page says whom to ask once: before its reference, or above it', () => {
-  const pages = createPages({ ...branding, supportUrl })
-  for (const [name, render] of states) {
-    const [above = '', below] = render(pages).split('<footer class="below">')
-    if (!below?.includes('Reference: ')) continue
-    assert.notEqual(above.includes('href="mailto:'), below.includes('>Contact support</a> · Reference: '), name)
+/** Finds the states whose page has the sentence, and the sentence. */
+const agreeing = (settings: { termsUrl?: string; privacyUrl?: string }): [name: string, sentence: string][] => {
+  const pages = createPages({ ...branding, ...settings })
+  return states.flatMap(([name, render]) => {
+    const [, after] = render(pages).split('<p class="about">By creating an account, you ')
+    if (after === undefined) return []
+    assert.match(after, /^[^\n]*<\/p>\n(?:<button class="first">|<div class="providers)/, name)
+    return [[name, after.slice(0, after.indexOf('</p>'))]]
+  })
+}
+
+test('what users agree to stands right above each button that creates an account, and nowhere else', () => {
+  assert.deepEqual(agreeing({}), [])
+  const [terms, privacy] = ['<a href="/t">terms of use</a>', '<a href="/p">privacy policy</a>']
+  for (const [settings, sentence] of [
+    [{ termsUrl: '/t' }, `agree to our ${terms}.`],
+    [{ privacyUrl: '/p' }, `confirm that you’ve read our ${privacy}.`],
+    [{ termsUrl: '/t', privacyUrl: '/p' }, `agree to our ${terms} and confirm that you’ve read our ${privacy}.`],
+  ] as const) {
+    const found = agreeing(settings)
+    assert.deepEqual(new Set(found.map(([, said]) => said)), new Set([sentence]))
+    const names = found.map(([name]) => name)
+    for (const name of ['signup', 'signup by mail', 'signup by providers', 'link that makes an account'])
+      assert.ok(names.includes(name), `${name} is not among ${names.join(', ')}`)
   }
 })
 

@@ -413,6 +413,8 @@ export interface components {
             webhook_id?: string;
             /** @description The message by mail */
             message_id?: string;
+            /** @description The name of an administrator */
+            administrator?: string;
             /** @description The client of the OAuth server */
             client_id?: string;
             /** @description Its name */
@@ -551,6 +553,8 @@ export interface components {
             /** @description false: entries after the cursor are gone, or it is of another state of the database. Start again without one */
             complete: boolean;
         };
+        /** @description Server-sent events: `data` is a `Revocation` as JSON, and `id` the cursor after it. A comment every two seconds says that all up to now was sent; where none comes, nothing is known. The event `incomplete` is `complete: false` of a list, and the last one */
+        RevocationStream: string;
         OpenApiDocument: {
             openapi: string;
             info: Record<string, never>;
@@ -1115,7 +1119,7 @@ export interface operations {
                 /** @description Only what happened at this time or later */
                 since?: string;
                 /** @description Only events of this type */
-                type?: "login.succeeded" | "login.failed" | "login.limited" | "login.email_requested" | "login.link_created" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "language.changed" | "account.exported" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "user.viewed" | "audit.exported" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "webhook.redelivered" | "mail.resent" | "client.created" | "client.changed" | "client.secret_rotated" | "client.deleted" | "grant.created" | "grant.ended" | "grant.refresh_reused" | "code.reused" | "import.added" | "import.taken_back";
+                type?: "login.succeeded" | "login.failed" | "login.limited" | "login.email_requested" | "login.link_created" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "language.changed" | "account.exported" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "user.viewed" | "audit.exported" | "administrator.invited" | "administrator.reset" | "administrator.role_changed" | "administrator.removed" | "administrator.signed_in" | "administrator.sign_in_failed" | "administrator.signed_out" | "administrator.passkey_added" | "administrator.passkey_removed" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "webhook.redelivered" | "mail.resent" | "client.created" | "client.changed" | "client.secret_rotated" | "client.deleted" | "grant.created" | "grant.ended" | "grant.refresh_reused" | "code.reused" | "import.added" | "import.taken_back";
                 /** @description Only what happened to this user, who may be deleted */
                 user_id?: string;
                 /** @description How many events a page holds at most */
@@ -1148,19 +1152,23 @@ export interface operations {
                 /** @description With a cursor: how many seconds to wait for the first entry */
                 wait?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Of an event stream: the `id` that came last, in place of `cursor` */
+                "Last-Event-ID"?: string;
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Up to 1,000 entries */
+            /** @description Up to 1,000 entries; with `Accept: text/event-stream`, all that come, without an end */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RevocationList"];
+                    "text/event-stream": components["schemas"]["RevocationStream"];
                 };
             };
         };

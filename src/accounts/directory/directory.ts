@@ -4,7 +4,7 @@ import type { UserChange } from '../../lib/user-change.ts'
 import type { Database, Queries, Transaction } from '../../storage/database.ts'
 import type { HasPassword } from '../authentication.ts'
 import { type Names, requireUsername } from '../fields.ts'
-import type { User, Accounts } from '../accounts.ts'
+import type { User, Accounts, UserFilter } from '../accounts.ts'
 import type { UserChanges } from '../administration.ts'
 import { findDirectoryUsers, type ShownFacts, type ShownUserRecord } from './directory-user-store.ts'
 import type { PageRequest } from './user-list.ts'
@@ -68,6 +68,8 @@ export interface UserDirectory {
   findAll(ids: readonly string[]): Promise<DirectoryUser[]>
   /** Lists users in the order in which svc got to know them. `invalid_request` for a cursor of another list. */
   list(page: PageRequest): Promise<UserPage>
+  /** Lists all users after the one with an id, in the same order, for as long as it takes. */
+  each(filter: UserFilter, after: string): AsyncGenerator<DirectoryUser[]>
   /** `unprocessable` for a bad field, `conflict` for a taken email or username. */
   create<T>(given: NewDirectoryUser, caller: Caller, then: Then<Created, T>): Promise<T>
   /** Only what is given changes; the same errors, and `not_found`. */
@@ -122,6 +124,11 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
       const { listUserIds } = await import('./user-list.ts')
       const { ids, nextCursor } = await listUserIds(db, page)
       return { users: await findAll(ids), nextCursor }
+    },
+
+    async *each(filter, after) {
+      const { eachUserId } = await import('./user-list.ts')
+      for await (const ids of eachUserId(db, filter, after)) yield findAll(ids)
     },
 
     async create<T>(given: NewDirectoryUser, caller: Caller, then: Then<Created, T>): Promise<T> {

@@ -51,6 +51,22 @@ export const openIndex = async (db: Database, query: UserQuery): Promise<TextInd
   return undefined
 }
 
+/** `needed`: there are more users than are looked through in no time. */
+export interface IndexState {
+  has: 'all users' | 'a part' | 'nobody'
+  needed: boolean
+}
+
+/** Tells how far the index is. */
+const findIndexState = async (db: Database): Promise<IndexState> => {
+  const last = await findLastPosition(db)
+  const needed = last > FEW
+  if (db.dialect === 'postgres') return { has: (await findTextIndex(db)) ? 'all users' : 'nobody', needed }
+  const upTo = await findIndexedUpTo(db)
+  if (upTo === undefined) return { has: 'nobody', needed }
+  return { has: upTo < last ? 'a part' : 'all users', needed }
+}
+
 /** It has the users up to a position. */
 const indexOfSqlite = (db: Database, query: UserQuery, indexedUpTo: number): TextIndex => ({
   async find({ range, limit, newestFirst }) {
@@ -94,6 +110,7 @@ type OnProgress = (indexed: number, total: number) => void
 
 /** The index of a search among many users, which svc makes and fills beside its other work. */
 export interface UserIndex {
+  state(): Promise<IndexState>
   /** Adds the users who have come, where there is an index on SQLite. */
   keepUp(isStopping?: () => boolean, onProgress?: OnProgress): Promise<void>
   /**
@@ -120,6 +137,7 @@ export const createUserIndex = ({ db }: { db: Database }): UserIndex => {
   }
 
   return {
+    state: () => findIndexState(db),
     keepUp,
     async make({ rebuild, onProgress }) {
       if (db.dialect === 'postgres') return makeInPostgres(db, rebuild)

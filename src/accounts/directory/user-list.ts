@@ -8,6 +8,8 @@ import {
   findLastPosition,
   findNamedUsers,
   findPlaces,
+  findPositionOf,
+  type UserFilter,
   type UserPlace,
   type UserQuery,
 } from '../user-list-store.ts'
@@ -89,6 +91,20 @@ export const assignAllPositions = async (db: Database): Promise<void> => {
     if (next === last) return
     last = next
     await setImmediate()
+  }
+}
+
+const ALL_AT_ONCE = 500
+
+/** Lists the users after one, for as long as it takes. */
+export async function* eachUserId(db: Database, filter: UserFilter, after: string): AsyncGenerator<string[]> {
+  await assignAllPositions(db)
+  const request = { ...filter, limit: ALL_AT_ONCE }
+  let cursor: string | undefined = toCursor(after === '' ? 0 : await findPositionOf(db, after), request)
+  while (cursor !== undefined) {
+    const { ids, nextCursor }: IdPage = await listUserIds(db, { ...request, cursor })
+    yield ids
+    cursor = nextCursor
   }
 }
 

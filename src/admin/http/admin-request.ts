@@ -28,6 +28,8 @@ export class AdminRequest implements AdminContext {
   readonly headers: IncomingMessage['headers']
   readonly startedMs = performance.now()
   readonly path: string
+  /** The path with its query, as it was asked for. */
+  readonly target: string
   readonly query: Fields
   readonly device: NonNullable<Caller['device']>
   readonly network: string
@@ -47,6 +49,7 @@ export class AdminRequest implements AdminContext {
     this.method = incoming.method ?? ''
     this.headers = incoming.headers
     const { url = '' } = incoming
+    this.target = url
     const mark = url.indexOf('?')
     const path = mark < 0 ? url : url.slice(0, mark)
     this.path = path.startsWith(`${door.base}/`) ? path.slice(door.base.length) : ''
@@ -71,7 +74,11 @@ export class AdminRequest implements AdminContext {
   caller(reason?: string): Caller {
     const { actor, name } = this.operator
     // An operator on this machine has neither device nor request, as on the command line.
-    return name === undefined ? { actor, reason } : { actor, reason, requestId: this.requestId, device: this.device }
+    return name === undefined ? { actor, reason } : { ...this.anyone(), actor, reason }
+  }
+
+  anyone(): Caller {
+    return { actor: 'user', requestId: this.requestId, device: this.device, network: this.network }
   }
 
   get sessionSecret(): string | undefined {
@@ -119,9 +126,13 @@ export class AdminRequest implements AdminContext {
     return hmac(this.operator.secret, `done ${text}`, 'base64url')
   }
 
-  redirectDone(path: string, done: string): HttpResponse {
+  noteDone(path: string, done: string): void {
     const text = Buffer.from(JSON.stringify([path.split(/[?#]/, 1)[0], done])).toString('base64url')
     this.#setCookie(this.cookieNames.done, `${text}.${this.#macOf(text)}`, DONE_SECONDS)
+  }
+
+  redirectDone(path: string, done: string): HttpResponse {
+    this.noteDone(path, done)
     return redirect(this.at(path))
   }
 

@@ -79,7 +79,8 @@ export const createAdminResponder = ({ errorPage, log, hstsMs, isStopping }: Res
 
   const toErrorResponse = ({ request, requestId }: Answered, error: AppError): HttpResponse => {
     const status = statusOf(error.code)
-    if (!request || prefersJson(request.headers)) return json(status, toErrorJson(error, requestId))
+    if (!request || prefersJson(request.headers))
+      return { ...json(status, toErrorJson(error, requestId)), headers: reasonOf(error) }
     return page(status, errorPage(request, error, status), error.retryAfterSeconds)
   }
 
@@ -95,11 +96,18 @@ export const createAdminResponder = ({ errorPage, log, hstsMs, isStopping }: Res
       if (outgoing.destroyed) return
       const response = toErrorResponse(answered, error)
       const { allow } = answered
-      const headers = error.code === 'method_not_allowed' && allow !== undefined ? ['allow', allow] : []
+      const headers = [
+        ...('headers' in response ? (response.headers ?? []) : []),
+        ...(error.code === 'method_not_allowed' && allow !== undefined ? ['allow', allow] : []),
+      ]
       logRequest(answered, write(outgoing, answered, { ...response, headers }), error)
     },
   }
 }
+
+/** The script of passkeys shows a text for it. */
+const reasonOf = ({ reason }: AppError): string[] =>
+  reason === undefined || !/^[a-z_]+$/.test(reason) ? [] : ['x-svc-reason', reason]
 
 const writeContent = (outgoing: ServerResponse, response: ContentResponse, headers: string[]): void => {
   const { status, body, gzipped, contentType, retryAfterSeconds } = response

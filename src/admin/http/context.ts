@@ -4,16 +4,18 @@ import type { JsonObject } from '../../http/body/json.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import type { Awaitable } from '../../lib/awaitable.ts'
 import type { Caller } from '../../lib/caller.ts'
-import type { AdminAction, Role } from '../policy.ts'
+import type { AdministratorRole, AdministratorSession } from '../../administrators/administrator.ts'
+import type { AdminAction } from '../policy.ts'
 
 /** The request comes from one of those who may see the pages. */
 export interface Operator {
   /** Records name this actor: `admin:NAME`, or `cli` for an operator on this machine. */
   actor: string
-  role: Role
+  role: AdministratorRole
   /** The name of an administrator; undefined on this machine. */
   name: string | undefined
-  administratorId: string | undefined
+  /** An administrator has a session in the database. */
+  session: AdministratorSession | undefined
   /** This secret of the browser's session is known to nobody else. */
   secret: string
   /** True: a change needs a passkey first. */
@@ -44,10 +46,14 @@ export interface AdminContext {
   readonly at: (path: string) => string
   /** Names the operator for the records, with the reason that they gave. */
   caller(reason?: string): Caller
+  /** Stands for the request alone, before it is known who has sent it. */
+  anyone(): Caller
   /** This secret of the browser binds what it begins before it has a session. */
   readonly browserSecret: string
   /** Sets the cookie of a new session, or clears it. */
   setSession(secret: string | undefined): void
+  /** A page says once what was done. */
+  noteDone(path: string, done: string): void
   /** Sends the browser to a page, which says what was done. */
   redirectDone(path: string, done: string): HttpResponse
 }
@@ -75,8 +81,6 @@ type Load<Module> = () => Awaitable<Module>
 
 interface Row {
   path: `/${string}`
-  /** The row exists at this door alone. */
-  door?: 'machine' | 'origin'
   /** The row does not exist without the OAuth server. */
   needs?: 'clients'
 }

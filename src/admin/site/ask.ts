@@ -9,7 +9,7 @@ import type { AdminSite, Tab } from './site.ts'
 
 /** A page asks before something is done: it says what, and what ends with it. */
 export interface Ask {
-  tab: Tab
+  tab?: Tab
   title: string
   /** This leads back, and does nothing. */
   back: string
@@ -20,6 +20,8 @@ export interface Ask {
   fields?: HtmlFragment
   button: string
   isDanger?: boolean
+  /** False: what an administrator does with their own things needs no reason. */
+  asksReason?: boolean
 }
 
 const MAX_REASON = 200
@@ -107,7 +109,7 @@ const buttonOf = (context: AdminContext, { button, isDanger }: Ask): HtmlFragmen
 
 /** Makes the page that asks. A refused form has what was entered, and says what is wrong. */
 export const askPage = (site: AdminSite, context: AdminContext, ask: Ask, refusal?: FormRefusal): HttpResponse => {
-  const { tab, title, back, about, ends, fields } = ask
+  const { tab, title, back, about, ends, fields, asksReason = true } = ask
   const isOfField = refusal?.field !== undefined && isShown(refusal.field, fields)
   const reason = textField(
     {
@@ -126,7 +128,7 @@ ${about !== undefined && html`<p class="about">${about}</p>`}
 ${refusal && !isOfField && html`<p class="box wrong" role="alert" tabindex="-1" autofocus>${refusal.message}</p>`}
 ${ends.length > 0 && html`<div>${consequences(ends)}</div>`}
 <form method="post" novalidate>
-${csrfInput(context.csrfToken)}${fields}${reason}${buttonOf(context, ask)}
+${csrfInput(context.csrfToken)}${fields}${asksReason && reason}${buttonOf(context, ask)}
 <a class="second" href="${context.at(back)}">Do nothing</a>
 </form>
 </div>

@@ -68,7 +68,7 @@ const meOf = ({ operator, csrfToken, at }: AdminContext): HtmlFragment => {
 }
 
 export const createAdminSite = ({ appName, accentColor, hasClients }: SiteSettings): AdminSite => {
-  const { theme, style, script, icon, passkeys: passkeysOf } = createAssets(appName, accentColor)
+  const { theme, style, script, icon, passkeys: passkeysOf } = createAssets({ appName, accentColor })
   const passkeys = passkeysOf()
   const own = asset('admin', 'css', 'text/css; charset=utf-8', plainStyle(readFileSync(STYLE, 'utf8')))
   const files = new Map([style, own, script, passkeys, icon].map((each) => [fileOf(each), each]))

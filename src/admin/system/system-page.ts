@@ -1,3 +1,5 @@
+import type { ListedAdministrator } from '../../administrators/administrators.ts'
+import type { IndexState } from '../../accounts/directory/user-index.ts'
 import type { ApiKey } from '../../api-keys/api-keys.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
@@ -6,19 +8,31 @@ import { findPendingMigrations } from '../../storage/migrations.ts'
 import { findReplicas, type SeenReplica } from '../../storage/replicas.ts'
 import { csrfInput } from '../../web/site/form.ts'
 import type { AdminContext } from '../http/context.ts'
-import type { ShownSetting } from '../../config/shown-settings.ts'
-import type { AdminServices, Findings } from '../services.ts'
+import type { InstallationFinding, ShownSetting } from '../../config/shown-settings.ts'
+import type { AdminServices } from '../services.ts'
 import { ago, mark, facts, plural, panelSection, things, used } from '../site/parts.ts'
 
-type Services = Pick<AdminServices, 'apiKeys' | 'clock' | 'db' | 'examine' | 'settings' | 'site' | 'version'>
+type Services = Pick<
+  AdminServices,
+  'apiKeys' | 'baseUrl' | 'clock' | 'db' | 'inspection' | 'loadAdministrators' | 'loadUserIndex' | 'site' | 'version'
+>
+
+interface Findings {
+  atMs: number
+  list: readonly InstallationFinding[]
+}
 
 /** Looks at the installation, one look at a time. */
-export const createExamination = ({ clock, examine }: Pick<Services, 'clock' | 'examine'>) => {
+export const createExamination = ({
+  baseUrl,
+  clock,
+  inspection,
+}: Pick<Services, 'baseUrl' | 'clock' | 'inspection'>) => {
   let latest: Findings | undefined
   let running: Promise<void> | undefined
 
   const run = async (): Promise<void> => {
-    latest = { list: await examine(), atMs: clock.now() }
+    latest = { list: await inspection.examine(baseUrl), atMs: clock.now() }
   }
 
   return {
@@ -35,7 +49,7 @@ export const createExamination = ({ clock, examine }: Pick<Services, 'clock' | '
 
 /** Shows the installation itself. */
 export const createSystemPage = (services: Services) => {
-  const { apiKeys, clock, db, settings, site, version } = services
+  const { apiKeys, clock, db, inspection, loadAdministrators, loadUserIndex, site, version } = services
   const examination = createExamination(services)
   return {
     page: {
@@ -54,8 +68,9 @@ ${findingSection(context, examination.latest(), nowMs)}${panelSection('replicas'
   facts([
     { name: 'Kind', value: db.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
     { name: 'Migrations', value: pending.length > 0 ? `pending: ${pending.join(', ')}` : 'all are applied' },
+    { name: 'Search', value: searchText(await (await loadUserIndex()).state(), db.dialect) },
   ]),
-)}${panelSection('keys', 'API keys', keyThings(await apiKeys.list(), nowMs))}${panelSection('settings', 'Settings in effect', settingFacts(settings))}`
+)}${panelSection('keys', 'API keys', keyThings(await apiKeys.list(), nowMs))}${panelSection('administrators', 'Administrators', administratorThings(await (await loadAdministrators()).list(), nowMs))}${panelSection('settings', 'Settings in effect', settingFacts(await inspection.listSettings()))}`
         return site.page(context, { title: 'System', tab: 'System', body })
       },
     },
@@ -67,6 +82,16 @@ ${findingSection(context, examination.latest(), nowMs)}${panelSection('replicas'
       },
     },
   }
+}
+
+/** With SQLite the index comes by itself, and with PostgreSQL by a command. */
+const searchText = ({ has, needed }: IndexState, dialect: AdminServices['db']['dialect']): string => {
+  if (has === 'all users') return 'by an index of all users'
+  if (has === 'a part') return 'by an index, to which the service adds users now'
+  if (!needed) return 'looks at each user: there are few'
+  return dialect === 'sqlite'
+    ? 'looks at each user; the first search makes the index'
+    : 'looks at each user: make the index with svc database index'
 }
 
 const findingSection = (context: AdminContext, found: Findings | undefined, nowMs: number): HtmlFragment => {
@@ -109,9 +134,19 @@ const keyThings = (keys: readonly ApiKey[], nowMs: number): HtmlFragment =>
     'There are no API keys.',
   )
 
+const administratorThings = (administrators: readonly ListedAdministrator[], nowMs: number): HtmlFragment =>
+  things(
+    administrators.map(({ name, email, role, passkeys, lastUsedAtMs, inviteExpiresAtMs }) => ({
+      title: html`${name}${mark(role)}${passkeys === 0 && mark(inviteExpiresAtMs === undefined ? 'Cannot come in' : 'Invited')}`,
+      about: html`${email} · ${plural(passkeys, 'passkey')}`,
+      when: used(lastUsedAtMs, nowMs, 'seen'),
+    })),
+    'There are none: only operators of this machine help users.',
+  )
+
 const FROM = { environment: 'environment', '.env': '.env', default: 'default', unset: 'not set' } as const
 
-const settingFacts = (settings: Services['settings']): HtmlFragment =>
+const settingFacts = (settings: readonly ShownSetting[]): HtmlFragment =>
   settings.length === 0
     ? html`<p class="about">Shown where svc runs as a command.</p>`
     : html`${listed(settings.filter(isGiven))}<details><summary class="quiet">${plural(settings.filter((each) => !isGiven(each)).length, 'setting')} at the default</summary>
@@ -119,7 +154,7 @@ ${listed(settings.filter((each) => !isGiven(each)))}</details>`
 
 const isGiven = ({ source }: ShownSetting): boolean => source === 'environment' || source === '.env'
 
-const listed = (settings: Services['settings']): HtmlFragment =>
+const listed = (settings: readonly ShownSetting[]): HtmlFragment =>
   facts(
     settings.map(({ name, value, source, secret }) => ({
       name: html`<code>${name}</code>`,

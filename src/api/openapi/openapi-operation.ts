@@ -8,10 +8,12 @@ type DocumentedResponse = Documentation['responses'][number]
 const headerRefs = (names: ResponseHeader[] = []) =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-const toResponse = ({ description, schema, headers }: DocumentedResponse) => ({
+const toResponse = ({ description, schema, stream, headers }: DocumentedResponse) => ({
   description,
   headers: headerRefs(headers),
-  ...(schema && { content: { 'application/json': { schema } } }),
+  ...(schema && {
+    content: { 'application/json': { schema }, ...(stream && { 'text/event-stream': { schema: stream } }) },
+  }),
 })
 
 const SECURITY: Partial<Record<Route['guard'], Record<string, string[]>[]>> = {

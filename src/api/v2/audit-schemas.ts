@@ -43,6 +43,7 @@ export const AUDIT_SCHEMAS = {
       key_id: text('The key that signs access tokens'),
       webhook_id: text('The webhook event'),
       message_id: text('The message by mail'),
+      administrator: text('The name of an administrator'),
       client_id: text('The client of the OAuth server'),
       client_name: text('Its name'),
       grant_id: text('The access of a client'),

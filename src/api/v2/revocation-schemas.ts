@@ -44,4 +44,10 @@ export const REVOCATION_SCHEMAS = {
       },
     },
   },
+
+  RevocationStream: {
+    type: 'string',
+    description:
+      'Server-sent events: `data` is a `Revocation` as JSON, and `id` the cursor after it. A comment every two seconds says that all up to now was sent; where none comes, nothing is known. The event `incomplete` is `complete: false` of a list, and the last one',
+  },
 } satisfies Record<string, Schema>

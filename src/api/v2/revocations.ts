@@ -1,5 +1,6 @@
 import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
-import { type FeedEntry, type Page, type RevocationFeed, toCursor } from '../../revocations/revocations.ts'
+import { unavailable } from '../../lib/errors.ts'
+import type { FeedEntry, Page, RevocationFeed } from '../../revocations/revocations.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { eventStream, type HttpResponse, json } from '../../http/response.ts'
 import type { Documentation } from '../../http/route.ts'
@@ -21,22 +22,30 @@ interface RevocationsDeps extends Pick<Services, 'apiKeys'> {
 
 /** Answers `GET /auth/api/v2/revocations` (CONTRACT.md 10.8). */
 export const createListRevocations = ({ apiKeys, feed }: RevocationsDeps) => {
-  /** A stream ends when its key is revoked or expires. */
-  const isStillGood = async ({ headers }: RequestContext, { id }: AuthenticatedKey): Promise<boolean> => {
-    const text = headers.authorization?.split(' ').at(-1) ?? ''
-    return (await apiKeys.authenticate(text))?.id === id
+  const looks = new Map<string, Promise<boolean>>()
+
+  /** A stream ends when its key is revoked or expires. Those that go on in one turn of the event loop look at it once. */
+  const isStillGood = (text: string, { id }: AuthenticatedKey): Promise<boolean> => {
+    const known = looks.get(text)
+    if (known) return known
+    // While the database is away, nobody can tell; there is nothing to be sent then.
+    const look = (async () => (await apiKeys.authenticate(text))?.id === id)().catch(() => true)
+    looks.set(text, look)
+    setImmediate(() => looks.delete(text))
+    return look
   }
 
   const openStream = async (context: RequestContext, key: AuthenticatedKey): Promise<HttpResponse> => {
     const { signal, headers, query } = context
     // A browser that connects again sends the cursor of the address too, which is older.
     const cursor = headers['last-event-id']?.toString() ?? query.get('cursor')
-    // While the database is away, nobody can tell; there is nothing to be sent then.
-    const mayGoOn = () => isStillGood(context, key).catch(() => true)
-    const pages = feed.follow(cursor, { signal, mayGoOn })
+    const keyText = headers.authorization?.split(' ').at(-1) ?? ''
+    const pages = feed.follow(cursor, { signal, mayGoOn: () => isStillGood(keyText, key) })
     // What is wrong is said before the stream begins.
     const first = await pages.next()
-    return eventStream(partsOf(first.value ?? undefined, pages))
+    // An answer without a word would tell the reader that no stream comes through.
+    if (!first.value) throw unavailable('The service stops.')
+    return eventStream(partsOf(first.value, pages))
   }
 
   return {
@@ -68,9 +77,20 @@ const DOCUMENTATION = {
       maximum: MAX_WAIT_SECONDS,
       default: 0,
     }),
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      required: false,
+      description: 'Of an event stream: the `id` that came last, in place of `cursor`',
+      schema: { type: 'string' },
+    },
   ],
   responses: {
-    200: { description: 'Up to 1,000 entries', schema: refToV2('RevocationList') },
+    200: {
+      description: 'Up to 1,000 entries; with `Accept: text/event-stream`, all that come, without an end',
+      schema: refToV2('RevocationList'),
+      stream: refToV2('RevocationStream'),
+    },
     400: failure('`invalid_request`: a parameter is not accepted'),
   },
 } satisfies Documentation
@@ -83,22 +103,21 @@ const parseWait = (text: string): number | undefined => {
 const acceptsStream = (accept = ''): boolean =>
   accept.split(',').some((range) => range.split(';', 1)[0]?.trim().toLowerCase() === EVENT_STREAM)
 
-const toJson = ({ entries, next, hasMore, isComplete }: Page): string => {
+const toJson = ({ entries, cursor, hasMore, isComplete }: Page): string => {
   const events = entries.map(({ json: text }) => text).join(',')
-  const cursor = next ? toCursor(next) : null
-  return `{"events":[${events}],"next_cursor":${JSON.stringify(cursor)},"more":${hasMore},"complete":${isComplete}}`
+  return `{"events":[${events}],"next_cursor":${JSON.stringify(cursor ?? null)},"more":${hasMore},"complete":${isComplete}}`
 }
 
 /** Writes pages as events (HTML standard, 9.2.5). A comment says that all up to now was sent. */
-async function* partsOf(first: Page | undefined, pages: AsyncGenerator<Page, void>): AsyncGenerator<string> {
+async function* partsOf(first: Page, pages: AsyncGenerator<Page, void>): AsyncGenerator<string> {
   let sent: string | undefined
   try {
-    for (let page = first; page; page = (await pages.next()).value ?? undefined) {
+    for (let page: Page | undefined = first; page; page = (await pages.next()).value ?? undefined) {
       for (const part of inParts(page.entries)) yield part
       sent = page.entries.at(-1)?.cursor ?? sent
       if (!page.isComplete) yield 'event: incomplete\ndata: {"complete":false}\n\n'
       else if (page.entries.length === 0) {
-        const cursor = page.next && toCursor(page.next)
+        const { cursor } = page
         yield cursor === sent ? ': up to date\n\n' : `: up to date\nid: ${cursor}\n\n`
         sent = cursor
       }

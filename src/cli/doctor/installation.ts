@@ -35,8 +35,27 @@ export const examine = async (config: Config, place: Place): Promise<Finding[]> 
   const clients = isReached && config.clients ? await inspectClients({ ...place, rootSecret: secret.rootSecret }) : []
   const canBeOpened = database.every(({ code }) => code === 'disk_low')
   const inside = canBeOpened ? await inspectInside(config, { ...place, isReached }) : []
-  return [...proxy, ...clients, ...database, ...inside]
+  return [...proxy, ...clients, ...(await inspectAdmin(config, place)), ...database, ...inside]
 }
+
+/** Looks whether the origin of administrators leads to their pages. */
+const inspectAdmin = async ({ adminUrl }: Config, { ca }: Place): Promise<Finding[]> => {
+  if (adminUrl === undefined) return []
+  const ask = (way: string) => exchange({ origin: adminUrl, ca }, way)
+  try {
+    const health = await ask('/health')
+    if (health.status !== 200 || health.body !== ADMIN_HEALTH)
+      return [finding('admin_unreachable', `${adminUrl}/health is not answered by svc (${health.status}).`)]
+    if ((await ask('/')).status !== MISDIRECTED) return []
+    return [finding('admin_host_lost', `The header Host of requests for ${adminUrl} does not arrive.`)]
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    return [finding('admin_unreachable', `Nobody answers at ${adminUrl} (${code}).`)]
+  }
+}
+
+const ADMIN_HEALTH = '{"status":"ok"}'
+const MISDIRECTED = 421
 
 const inspectInside = async (config: Config, place: Place & { isReached: boolean }): Promise<Finding[]> => {
   try {
@@ -44,6 +63,7 @@ const inspectInside = async (config: Config, place: Place & { isReached: boolean
       ...(await inspectClock(core)),
       ...(await inspectKeys(core, place)),
       ...(await inspectHashes(core)),
+      ...(await inspectSearch(core, config)),
       ...(await inspectWebhooks(core, config)),
       ...(await inspectMail(core)),
     ])
@@ -130,6 +150,14 @@ const inspectHashes = async ({ users }: Core): Promise<Finding[]> => {
   if (count === 0) return []
   const whose = count === 1 ? '1 user has a password hash' : `${count} users have password hashes`
   return [finding('hashes_uncheckable', `${whose} too expensive to check here: every password is refused.`)]
+}
+
+/** Looks for the index on PostgreSQL, which nothing but a command makes, where administrators have a search box. */
+const inspectSearch = async ({ db, loadUserIndex }: Core, { adminUrl }: Config): Promise<Finding[]> => {
+  if (adminUrl === undefined || db.dialect === 'sqlite') return []
+  const { has, needed } = await (await loadUserIndex()).state()
+  if (has === 'all users' || !needed) return []
+  return [finding('search_unindexed', 'A search looks at one user after another: there is no index.')]
 }
 
 /** Sends a test event to the receiver, if there is one. */

@@ -42,8 +42,8 @@ export interface MessageContent {
 }
 
 /** Tells whether a message goes to the owner of the account that it is about; strangers can cause the others. */
-const isAboutOwnAccount = (message: Message): message is NoticeMessage | MessageOf<'undo'> =>
-  isNotice(message) || message.kind === 'undo'
+const isAboutOwnAccount = (message: Message): message is NoticeMessage | MessageOf<'undo' | 'administration'> =>
+  isNotice(message) || message.kind === 'undo' || message.kind === 'administration'
 
 /** Names what an operator removed from an account. */
 const removedText = ({ codes, passkeys }: MessageOf<'second_factor_reset'>): string =>
@@ -61,6 +61,8 @@ const NAMED = {
   old_username: 'oldUsername',
   new_username: 'newUsername',
   provider: 'provider',
+  administrator: 'administrator',
+  place: 'place',
 } as const
 
 const valuesOf = (message: Message, { appName: app, baseUrl: site }: MessageBranding): TextValues => {

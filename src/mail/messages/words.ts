@@ -96,6 +96,14 @@ const linkWords: LinkWords = {
     what: ['mail.email_left.what'],
     advice: ['mail.email_left.me', 'mail.email_left.not_me'],
   }),
+  administration: ({ event }) => ({
+    title: `mail.administration.${event}.title`,
+    what: [`mail.administration.${event}.what`],
+    advice:
+      event === 'access_changed'
+        ? ['mail.administration.unexpected']
+        : ['mail.it_was_me', 'mail.administration.not_me'],
+  }),
   test: () => ({ title: 'mail.test.title', what: ['mail.test.what'], advice: [] }),
   invite: () => ({
     title: 'mail.invite.title',

@@ -514,6 +514,52 @@ CREATE TABLE api_keys (
 -- A revoked key gives its name back.
 CREATE UNIQUE INDEX api_keys_by_name ON api_keys (name) WHERE revoked_at IS NULL;
 
+-- Administrators are not users: they are let in at SVC_ADMIN_URL, by passkeys of that origin alone.
+CREATE TABLE administrators (
+  id TEXT COLLATE "C" CONSTRAINT "administrators.id" PRIMARY KEY,
+  name TEXT COLLATE "C" NOT NULL CONSTRAINT "administrators.name" UNIQUE,
+  email TEXT NOT NULL,
+  -- look or change
+  role TEXT NOT NULL,
+  -- authenticators know the administrator by it
+  user_handle TEXT COLLATE "C" NOT NULL CONSTRAINT "administrators.user_handle" UNIQUE,
+  -- SHA-256 of the token of the link in which the first passkey is made; null: there is none, or it was used
+  invite_hash TEXT COLLATE "C" CONSTRAINT "administrators.invite_hash" UNIQUE,
+  invite_expires_at BIGINT,
+  created_at BIGINT NOT NULL
+);
+
+-- as in passkeys
+CREATE TABLE administrator_passkeys (
+  id TEXT COLLATE "C" CONSTRAINT "administrator_passkeys.id" PRIMARY KEY,
+  administrator_id TEXT COLLATE "C" NOT NULL REFERENCES administrators (id) ON DELETE CASCADE,
+  credential_id TEXT COLLATE "C" NOT NULL CONSTRAINT "administrator_passkeys.credential_id" UNIQUE,
+  public_key TEXT NOT NULL,
+  name TEXT NOT NULL,
+  aaguid TEXT NOT NULL,
+  transports TEXT NOT NULL,
+  sign_count BIGINT NOT NULL,
+  backup_eligible BIGINT NOT NULL,
+  backed_up BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  last_used_at BIGINT
+);
+
+CREATE INDEX administrator_passkeys_of_administrator ON administrator_passkeys (administrator_id);
+
+CREATE TABLE administrator_sessions (
+  id TEXT COLLATE "C" CONSTRAINT "administrator_sessions.id" PRIMARY KEY,
+  administrator_id TEXT COLLATE "C" NOT NULL REFERENCES administrators (id) ON DELETE CASCADE,
+  -- SHA-256 of the cookie, which is stored nowhere
+  secret_hash TEXT COLLATE "C" NOT NULL CONSTRAINT "administrator_sessions.secret_hash" UNIQUE,
+  created_at BIGINT NOT NULL,
+  seen_at BIGINT NOT NULL,
+  -- when a passkey was shown last: a change needs one of the last ten minutes
+  proved_at BIGINT NOT NULL
+);
+
+CREATE INDEX administrator_sessions_of_administrator ON administrator_sessions (administrator_id);
+
 -- Requests of the server API with an Idempotency-Key, and the answers that are repeated.
 CREATE TABLE idempotent_requests (
   -- api_key_id/SHA-256 of the Idempotency-Key

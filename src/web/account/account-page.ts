@@ -79,7 +79,7 @@ export const createAccountPage =
     const focus = focusOf(view)
     const sections = sectionsOf(view, focus, layout)
     const place = messageSectionOf(view, sections)
-    const message = formProblem(view.problem, layout.support, focus === undefined) ?? notice(doneText(view))
+    const message = formProblem(view.problem, focus === undefined) ?? notice(doneText(view))
     return layout.document({
       title: t('account.title'),
       wrong: Boolean(view.problem ?? focus),

@@ -94,7 +94,9 @@ export const createTypeCodePage =
       wrong: Boolean(problem ?? errors.code ?? errors.name),
       problem,
       focusesProblem: true,
-      below: confirms ? accountLinks() : backToLogin(returnTo, email),
+      below: confirms
+        ? accountLinks()
+        : html`<a href="${entryHref(ASK, returnTo)}">${t('email_sign_in.other_address')}</a> · ${backToLogin(returnTo, email)}`,
       body: html`<p role="status">${text}</p>
 <form method="post" action="${CODE}" novalidate>
 ${hidden}
@@ -105,8 +107,7 @@ ${fieldsOf(view)}
 <form class="${isNew && 'later'}" method="post" action="${ASK}">
 ${hidden}
 <button class="second">${t('email_sign_in.send_another')}</button>
-</form>
-${!confirms && html`<p class="about"><a href="${entryHref(ASK, returnTo)}">${t('email_sign_in.other_address')}</a></p>`}`,
+</form>`,
     })
   }
 
@@ -160,7 +161,7 @@ ${
   name &&
   html`${nameField({ ...name, problem: errors.name }, Boolean(errors.name))}
 `
-}<button class="first">${t(makesAccount ? 'signup.button' : 'login.title')}</button>
+}${makesAccount && layout.agreement()}<button class="first">${t(makesAccount ? 'signup.button' : 'login.title')}</button>
 </form>`,
     })
   }

@@ -156,14 +156,25 @@ const createPageOfLanguage = (layout: Layout, loginWith: LoginWith) => {
   /** The line stands above the first of the ways below a form. */
   const belowForm = (view: LoginView): HtmlFragment =>
     passkeys
-      ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view, emailSignIn)}${providerForms(view, false)}`
+      ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view, emailSignIn)}${providerForms(view, 'alone')}`
       : html`${providerForms(view)}`
+
+  /** Makes what stands above and below a form. */
+  const aroundForm = (view: LoginView): { above: HtmlFragment | undefined; below: HtmlFragment } =>
+    layout.providersFirst
+      ? { above: providerForms(view, 'above'), below: belowForm({ ...view, providers: [] }) }
+      : { above: undefined, below: belowForm(view) }
+
+  const byMail = (view: LoginView): HtmlFragment => {
+    const { above, below } = aroundForm(view)
+    return html`${above}${mailForm(view, ways)}${below}`
+  }
 
   const byOtherWays = (view: LoginView): string =>
     frame.panel({
       below: emailSignIn && view.signupOpen ? wayToSignup(view) : undefined,
       body: html`${noticeOf(view)}
-${emailSignIn ? html`${mailForm(view, ways)}${belowForm(view)}` : html`${passkeys && html`${passkeyWay(view, false)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}`}
+${emailSignIn ? byMail(view) : html`${passkeys && html`${passkeyWay(view, false)}${view.providers.length > 0 && orLine()}`}${providerForms(view, 'alone')}`}
 ${forgotLink(layout, view)}`,
     })
 
@@ -175,20 +186,21 @@ ${forgotLink(layout, view)}`,
     if (!view.passwords) return byOtherWays(view)
     const focus = focusOf(view)
     const fields = fieldsOf(view, focus, ways)
+    const { above, below } = aroundForm(view)
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
       problem: view.problem,
       focusesProblem: focus === 'problem',
       below: view.signupOpen ? wayToSignup(view) : undefined,
       body: html`${!view.problem && noticeOf(view)}${loginLimited(layout, view)}${wayOn(view)}
-<form method="post" action="/auth/login" novalidate>
+${above}<form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${fields(forgotOf(view))}
 <button class="${passwordButtonClass(layout, view.problem)}">${t('login.title')}${view.lastWay === 'password' && html` ${lastUsedMark()}`}</button>
 ${emailSignIn && mailButton(view, 'second')}
 </form>
 ${forgotBelow(layout, view)}
-${belowForm(view)}`,
+${below}`,
     })
   }
 }

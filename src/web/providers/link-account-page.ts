@@ -81,6 +81,12 @@ const howToConnect = ({ provider, hasPassword, providers, ...view }: LinkAccount
     : t.html('link_account.by_provider', { email, provider: provider.label, connected: connected.label })
 }
 
+/** A code by mail signs in, and connects nothing here. A user who may reclaim the account needs none. */
+const byMail = ({ email, returnTo, provider }: LinkAccountView): HtmlFragment => {
+  const logIn = html`<a href="${entryHref('/auth/login/email', returnTo, email)}">${t('email_sign_in.ask_title')}</a>`
+  return html`<p class="about">${t.html('link_account.by_mail', { log_in: logIn, provider: provider.label })}</p>`
+}
+
 /**
  * Creates the page on which a user who signs in with a new provider proves that the account with their email is theirs.
  */
@@ -97,5 +103,5 @@ export const createLinkAccountPage =
       body: html`${loginLimited(layout, { ...view, returnTo: undefined })}
 <p>${howToConnect(view)}</p>
 ${view.hasPassword && passwordForm(view, layout)}${otherProviders(view)}
-${view.canReclaim && reclaimSection(view)}`,
+${view.canReclaim ? reclaimSection(view) : layout.emailSignIn && byMail(view)}`,
     })

@@ -47,10 +47,10 @@ export interface ProviderProblemView {
 }
 
 /**
- * The type is the first action that the page offers: try again, create an account, or go to the login or account page;
- * it also says whether trying again is offered as the second.
+ * The type is the first action that the page offers: try again, create an account, log in by mail, or go to the login or
+ * account page; it also says whether trying again is offered as the second.
  */
-type Step = 'retry' | 'signup' | 'entry' | 'entry_before_retry'
+type Step = 'retry' | 'signup' | 'mail' | 'entry' | 'entry_before_retry'
 
 const FIRST_STEPS: Record<SignInProblem, Step> = {
   cancelled: 'retry',
@@ -110,15 +110,29 @@ const entry = (
     : html`<a class="${style}" href="/auth/account">${t('common.back_to_account')}</a>`
 }
 
+const byMail = ({ returnTo, email }: ProviderProblemView): HtmlFragment =>
+  html`<a class="first" href="${entryHref('/auth/login/email', returnTo, email)}">${t('email_sign_in.button')}</a>`
+
+/** A code by mail proves an account that nothing here can prove. */
+const isProvedByMail = ({ emailSignIn }: Layout, { problem, signedIn }: ProviderProblemView): boolean =>
+  emailSignIn && problem === 'no_proof' && !signedIn
+
 /** If no account with a password can be created, the user can only go back and correct the email there. */
-const stepOf = ({ problem, canSignUp }: ProviderProblemView): Step => {
-  const step = FIRST_STEPS[problem]
-  return step === 'signup' && !canSignUp ? 'retry' : step
+const stepOf = (layout: Layout, view: ProviderProblemView): Step => {
+  if (isProvedByMail(layout, view)) return 'mail'
+  const step = FIRST_STEPS[view.problem]
+  return step === 'signup' && !view.canSignUp ? 'retry' : step
 }
 
-const steps = (view: ProviderProblemView): HtmlFragment => {
-  const step = stepOf(view)
-  const first = step === 'retry' ? retry(view, 'first') : step === 'signup' && signup(view)
+const FIRST_BUTTONS: Partial<Record<Step, (view: ProviderProblemView) => HtmlFragment | undefined>> = {
+  retry: (view) => retry(view, 'first'),
+  signup,
+  mail: byMail,
+}
+
+const steps = (layout: Layout, view: ProviderProblemView): HtmlFragment => {
+  const step = stepOf(layout, view)
+  const first = FIRST_BUTTONS[step]?.(view)
   return html`<div class="steps">
 ${first}
 ${entry(view, !first)}
@@ -126,9 +140,12 @@ ${step === 'entry_before_retry' && retry(view, 'second')}
 </div>`
 }
 
-/** A link by mail proves an account that nothing here can prove. */
-const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemView): HtmlFragment | undefined =>
-  problem === 'no_proof' && layout.mailIsOn ? forgotLink(layout, { email: email ?? '', returnTo }) : undefined
+/** Where no code does, a link by mail proves such an account. */
+const wayBack = (layout: Layout, view: ProviderProblemView): HtmlFragment | undefined => {
+  const { problem, email = '', returnTo } = view
+  const isOffered = problem === 'no_proof' && layout.mailIsOn && !isProvedByMail(layout, view)
+  return isOffered ? forgotLink(layout, { email, returnTo }) : undefined
+}
 
 /** The user may have several accounts at the provider, and sees by the address which of them it was. */
 const addressLine = ({ email, provider }: ProviderProblemView): HtmlFragment | undefined =>
@@ -143,18 +160,21 @@ const WITHOUT_PROVIDER: readonly SignInProblem[] = ['disabled', 'email_reserved'
 const unnamed = (problem: SignInProblem): SignInProblem => (WITHOUT_PROVIDER.includes(problem) ? problem : 'unreadable')
 
 /** Says the reason and the remedy. A visitor may do without the email of the provider, and sign up with a password. */
-const whyKeyOf = ({ problem, canSignUp }: ProviderProblemView): TextKey =>
-  canSignUp && (problem === 'email_missing' || problem === 'email_unverified')
+const whyKeyOf = (layout: Layout, view: ProviderProblemView): TextKey => {
+  const { problem, canSignUp } = view
+  if (isProvedByMail(layout, view)) return 'provider.no_proof.why_mail'
+  return canSignUp && (problem === 'email_missing' || problem === 'email_unverified')
     ? `provider.${problem}.why_sign_up`
     : `provider.${problem}.why`
+}
 
-const whyOf = ({ appName, support }: Layout, view: ProviderProblemView): HtmlFragment =>
-  t.html(whyKeyOf(view), {
+const whyOf = (layout: Layout, view: ProviderProblemView): HtmlFragment =>
+  t.html(whyKeyOf(layout, view), {
     provider: view.provider?.label,
-    app: appName,
+    app: layout.appName,
     email: bold(view.accepted.join()),
     domains: anyOfText(view.accepted),
-    support: support.sentence(),
+    support: layout.support.sentence(),
   })
 
 /**
@@ -173,6 +193,6 @@ export const createProviderProblemPage =
       over: over(view),
       requestId: view.requestId,
       body: html`${addressLine(view)}<p>${whyOf(layout, { ...view, problem })}${retryAfterSeconds !== undefined && html` ${t('form.try_again', { when: afterWaitText(retryAfterSeconds) })}`}</p>
-${steps(view)}${wayBack(layout, view)}`,
+${steps(layout, view)}${wayBack(layout, view)}`,
     })
   }

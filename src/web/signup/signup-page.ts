@@ -87,12 +87,18 @@ ${nameField({ ...name, problem: errors.name }, focus === 'name')}`
 }
 
 /** The account is made once the code was typed, or the link opened. */
-const mailForm = (view: SignupView): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
+const mailForm = (
+  view: SignupView,
+  { agreement }: Layout,
+): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${emailField(view, true)}
-<button class="first">${t('email_sign_in.button')}</button>
+${agreement()}<button class="first">${t('email_sign_in.button')}</button>
 </form>
 `
+
+const around = (form: HtmlFragment, view: SignupView, { providersFirst }: Layout): HtmlFragment =>
+  providersFirst ? html`${providerForms(view, 'above')}${form}` : html`${form}${providerForms(view)}`
 
 /** Tells whether it is the form of a service without special settings, in which nothing has been entered yet. */
 const isUsual = ({ email, username, name, acceptedDomains, errors, problem }: SignupView): boolean =>
@@ -121,12 +127,16 @@ const createOpenPage = (layout: Layout) => {
       focusesProblem: focus === 'problem',
       below: wayToLogin(view),
       body: html`${wayOn(view)}
-<form method="post" action="/auth/signup" novalidate>
+${around(
+  html`<form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isUsual(view) ? usualFields : fields(view, focus, layout)}
-<button class="first">${t('signup.button')}</button>
+${layout.agreement()}<button class="first">${t('signup.button')}</button>
 </form>
-${providerForms(view)}`,
+`,
+  view,
+  layout,
+)}`,
     })
   }
 }
@@ -147,9 +157,9 @@ export const createSignupPage = (layout: Layout) => {
       })
     if (view.byPassword) return openPage(view)
     const body = view.byMail
-      ? html`${mailForm(view)}${providerForms(view)}`
+      ? around(mailForm(view, layout), view, layout)
       : html`<p>${t('signup.by_provider')}</p>
-${providerForms(view, false)}`
+${layout.agreement()}${providerForms(view, 'alone')}`
     return layout.panel({ title: t('signup.title'), below: wayToLogin(view), body })
   }
 }

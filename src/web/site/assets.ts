@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { currentLanguage, perLanguage } from '../../languages/language.ts'
 import { toHex } from '../../lib/colour.ts'
 import { html } from '../../lib/html.ts'
-import { createTheme, themeCss } from '../../lib/theme.ts'
+import { type ColorScheme, createTheme, themeCss } from '../../lib/theme.ts'
 import { passkeyScriptTexts } from './passkey-texts.ts'
 
 /** This is a file of the pages. Its path changes with its content, so that browsers may cache it without a limit. */
@@ -56,13 +56,24 @@ export const plainStyle = (source: string): string =>
     .replaceAll(' {', '{')
     .replaceAll(';}', '}')
 
-/** Creates stylesheet, scripts and icon for one name and one accent colour. */
-export const createAssets = (appName: string, accentColor: string) => {
+interface Look {
+  appName: string
+  accentColor: string
+  colorScheme?: ColorScheme | undefined
+}
+
+/** Creates stylesheet, scripts and icon for one look. */
+export const createAssets = ({ appName, accentColor, colorScheme = 'auto' }: Look) => {
   const theme = createTheme(accentColor)
   const { accent, accentInk } = theme.light
   return {
     theme,
-    style: asset('style', 'css', 'text/css; charset=utf-8', themeCss(theme) + plainStyle(readFileSync(STYLE, 'utf8'))),
+    style: asset(
+      'style',
+      'css',
+      'text/css; charset=utf-8',
+      themeCss(theme, colorScheme) + plainStyle(readFileSync(STYLE, 'utf8')),
+    ),
     accountStyle: asset('account', 'css', 'text/css; charset=utf-8', plainStyle(readFileSync(ACCOUNT_STYLE, 'utf8'))),
     script: asset('page', 'js', 'text/javascript; charset=utf-8', plainScript(readFileSync(SCRIPT, 'utf8'))),
     /** It has texts of one language. */

@@ -1,4 +1,4 @@
-import type { Branding } from './layout.ts'
+import type { Branding } from './branding.ts'
 
 /** These parts of the policy depend on external providers. */
 export interface ProviderTargets {
@@ -20,7 +20,7 @@ const originOf = (imageUrl: string): string => {
   return origin === OWN_ORIGIN ? "'self'" : origin
 }
 
-/** Lists the sources of images: our own origin, and the origins of the logo and the providers' icons. */
+/** Lists the sources of images: our own origin, and the origins of logo, icon and the providers' icons. */
 const imageSources = (imageUrls: readonly string[]): string =>
   [...new Set(["'self'", ...imageUrls.map(originOf)])].join(' ')
 
@@ -52,11 +52,11 @@ const sourcesIn = (folder: string, hosts: readonly string[]): string =>
  * opened. Throws a TypeError on an invalid address or source.
  */
 export const policyFor = (
-  { logoUrl, passkeys }: Pick<Branding, 'logoUrl' | 'passkeys'>,
+  { logoUrl, logoDarkUrl, faviconUrl, passkeys }: Pick<Branding, 'logoUrl' | 'logoDarkUrl' | 'faviconUrl' | 'passkeys'>,
   { iconUrls, formActions }: ProviderTargets,
 ): ((hosts: readonly string[]) => string) => {
   const rest = [
-    `img-src ${imageSources([...(logoUrl === undefined ? [] : [logoUrl]), ...iconUrls])}`,
+    `img-src ${imageSources([logoUrl, logoDarkUrl, faviconUrl, ...iconUrls].filter((url) => url !== undefined))}`,
     `form-action ${formSources(formActions)}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",

@@ -11,6 +11,7 @@ import { operatorDetails } from './support.ts'
 const REASONS = [
   'account_gone',
   'codes_expired',
+  'confirm_otherwise',
   'factor_changed',
   'has_password',
   'last_way',
@@ -19,6 +20,7 @@ const REASONS = [
   'not_connected',
   'not_set_up',
   'passkey_gone',
+  'passkey_needed',
   'session_gone',
 ] as const
 

@@ -3,7 +3,7 @@ import type { FieldProblem, FormProblem } from '../../http/form-view.ts'
 import { MAX_PASSWORD_LENGTH } from '../../accounts/passwords/password-rules.ts'
 import { afterWaitText, anyOfText } from '../../languages/formats.ts'
 import { t } from '../../languages/texts.ts'
-import { type Support, operatorDetails } from './support.ts'
+import { operatorDetails, requestNote } from './support.ts'
 
 /** A field is one labelled input. The `name` is also the ID, unless it has another. */
 export interface Field {
@@ -141,14 +141,10 @@ export const problemBox = (problem: FormProblem, focused = false): HtmlFragment 
 `
 
 /** Makes the box with its reference and details, on a page where these stand together. */
-export const formProblem = (
-  problem: FormProblem | undefined,
-  support: Support,
-  focused = false,
-): HtmlFragment | undefined => {
+export const formProblem = (problem: FormProblem | undefined, focused = false): HtmlFragment | undefined => {
   if (!problem) return undefined
   const requestId = requestIdOf(problem)
-  return html`${problemBox(problem, focused)}${requestId !== undefined && html`<p class="about">${support.requestNote(requestId)}</p>`}${problemDetails(problem)}`
+  return html`${problemBox(problem, focused)}${requestId !== undefined && html`<p class="about">${requestNote(requestId)}</p>`}${problemDetails(problem)}`
 }
 
 /**

@@ -6,7 +6,8 @@ import { createDeadLinkPage } from './dead-link-page.ts'
 import { createErrorPage, createNotSentPage, createWasLoggedOutPage } from './error-page.ts'
 import { createLanguages, type Languages } from '../../languages/languages.ts'
 import { createLanguagePicker } from './language-picker.ts'
-import { type Branding, type Layout, createLayout } from './layout.ts'
+import type { Branding } from './branding.ts'
+import { type Layout, createLayout } from './layout.ts'
 import { createProviderIcons } from './provider-icons.ts'
 
 /** All pages share this. It is ready when the service listens; a page is loaded with the first request for it. */
@@ -36,7 +37,7 @@ export const createFrame = ({
   languages = createLanguages(),
   ...branding
 }: FrameSettings): SiteFrame => {
-  const assets = createAssets(branding.appName, branding.accentColor)
+  const assets = createAssets(branding)
   const icons = createProviderIcons()
   const layout = createLayout(branding, assets)
   return {

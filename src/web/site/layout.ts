@@ -1,21 +1,18 @@
-import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { currentLanguage, perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import type { FormProblem } from '../../http/form-view.ts'
-import type { Palette } from '../../lib/theme.ts'
-import { type Asset, initialOf } from './assets.ts'
+import type { Asset } from './assets.ts'
+import { type Branding, brandOf, type HeadDeps, headOf } from './branding.ts'
+import { createFootLinks, type FootLinks } from './foot-links.ts'
 import { problemBox, problemDetails, requestIdOf } from './form.ts'
 import { type IconName, sign } from './icon.ts'
-import { type Support, createSupport } from './support.ts'
+import { type Support, createSupport, requestNote } from './support.ts'
 
-interface LayoutDeps {
-  theme: { light: Palette; dark: Palette }
-  style: Asset
+interface LayoutDeps extends HeadDeps {
   accountStyle: Asset
   script: Asset
   passkeys: () => Asset
-  icon: Asset
 }
 
 /** This is the same each time a page is shown. */
@@ -65,27 +62,15 @@ export interface Layout {
   passwordMinLength: number
   passkeys: boolean
   emailSignIn: boolean
+  providersFirst: boolean
   support: Support
+  agreement: FootLinks['agreement']
   mailIsOn: boolean
   frame(fixed: Fixed): Frame
   /** Renders a page whose title is not fixed, or that is shown rarely. */
   document(page: Fixed & Content): string
   panel(page: Fixed & PanelContent): string
 }
-
-const brandOf = ({ appName, logoUrl, homeUrl = '/' }: Branding): HtmlFragment =>
-  logoUrl
-    ? html`<a class="brand" href="${homeUrl}"><img src="${logoUrl}" alt="${appName}"></a>`
-    : html`<a class="brand" href="${homeUrl}"><span class="mark" aria-hidden="true">${initialOf(appName)}</span>${appName}</a>`
-
-const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragment => html`
-<meta name="description" content="${t('page.description', { app: appName })}">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="theme-color" content="${toHex(theme.light.wash)}" media="(prefers-color-scheme:light)">
-<meta name="theme-color" content="${toHex(theme.dark.wash)}" media="(prefers-color-scheme:dark)">
-<link rel="stylesheet" href="${style.path}">
-<link rel="icon" href="${icon.path}" type="image/svg+xml">`
 
 const styleOf = ({ path }: Asset): HtmlFragment => html`
 <link rel="stylesheet" href="${path}">`
@@ -97,20 +82,25 @@ const scriptOf = ({ path }: Asset): HtmlFragment => html`
 export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
   const head = perLanguage(() => {
-    const made = headOf(deps, appName)
+    const made = headOf(deps, branding)
     return () => made
   })
   const brand = brandOf(branding)
   const support = createSupport(branding)
+  const footLinks = createFootLinks(branding)
   const script = scriptOf(deps.script)
   const rowStyle = styleOf(deps.accountStyle)
 
-  const footerOf = ({ body, below, problem, requestId = problem && requestIdOf(problem) }: PanelContent) =>
-    (below || requestId !== undefined) &&
-    html`
+  const footerOf = ({ below, problem, requestId = problem && requestIdOf(problem) }: Partial<PanelContent>) => {
+    const links = footLinks.line()
+    return (
+      (below || requestId !== undefined || links) &&
+      html`
 <footer class="below">
-${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.requestNote(requestId, body)}</p>`}
+${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${requestNote(requestId)}</p>`}${links}
 </footer>`
+    )
+  }
 
   /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
   const startOf = (
@@ -134,15 +124,18 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
     const heading = html`<h1>${fixed.title}</h1>
 `
 
-    const document: Frame['document'] = ({ wrong = false, body }) =>
-      html`${wrong ? startOf(fixed, true) : start}${body}
+    const written = ({ wrong = false, body, ...foot }: Partial<PanelContent>): string =>
+      html`${wrong ? startOf(fixed, true) : start}${body}${footerOf(foot)}
 </body>
 </html>
 `.toString()
 
+    const document: Frame['document'] = ({ wrong, body }) => written({ ...(wrong !== undefined && { wrong }), body })
+
     const panel: Frame['panel'] = (content) => {
       const { over, problem, wrong = problem !== undefined, body } = content
-      return document({
+      return written({
+        ...content,
         wrong,
         body: html`${card}${content.sign && sign(content.sign)}${
           over &&
@@ -150,7 +143,7 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
 `
         }${heading}${problem && problemBox(problem, content.focusesProblem)}${body}${problem && problemDetails(problem)}
 </main>
-</div>${footerOf(content)}`,
+</div>`,
       })
     }
 
@@ -165,32 +158,12 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${support.
     passwordMinLength: branding.passwordMinLength ?? 8,
     passkeys: branding.passkeys ?? false,
     emailSignIn: branding.emailSignIn ?? false,
+    providersFirst: branding.providersFirst ?? false,
     support,
+    agreement: footLinks.agreement,
     mailIsOn: branding.mailIsOn ?? false,
     frame,
     document: (page) => frame(page).document(page),
     panel: (page) => frame(page).panel(page),
   }
-}
-
-export interface Branding {
-  appName: string
-  /** This is an http(s) address, or a path on this origin. */
-  logoUrl: string | undefined
-  /** It has the form `#rrggbb`. */
-  accentColor: string
-  /** Users get help at this https or mailto address. */
-  supportUrl?: string | undefined
-  /** This is the path of the application that the logo leads to; by default `/`. */
-  homeUrl?: string | undefined
-  /** This tells whether users can ask for links by mail. */
-  mailIsOn?: boolean | undefined
-  /** This tells whether users have passwords, which texts then name; by default they have. */
-  passwords?: boolean | undefined
-  /** A new password has at least this many characters, which texts name; by default 8. */
-  passwordMinLength?: number | undefined
-  /** This tells whether users can have passkeys; by default they can not. */
-  passkeys?: boolean | undefined
-  /** This tells whether users sign in by mail; by default they do not. */
-  emailSignIn?: boolean | undefined
 }

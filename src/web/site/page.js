@@ -29,7 +29,9 @@ for (const button of document.querySelectorAll('button[data-copies]')) {
 const times = document.querySelectorAll('time[data-time]')
 if (times.length > 0) {
   const { lang } = document.documentElement
-  const own = navigator.languages.find((one) => one.split('-')[0] === lang.split('-')[0]) ?? lang
+  const [language] = lang.split('-')
+  // Chrome on Linux can name "en-US@posix", which is no language tag.
+  const own = navigator.languages.find((one) => one.split('-')[0] === language && /^[\w-]+$/.test(one)) ?? lang
   const locale = new Intl.Locale(own, { numberingSystem: 'latn' })
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })

@@ -176,14 +176,14 @@ export const wayOn = ({ problem, returnTo }: Pick<EntryView, 'problem' | 'return
     : undefined
 
 /**
- * Makes the buttons of the external providers, below the form if there is one. They are empty if there are no
+ * Makes the buttons of the external providers, below or above the form if there is one. They are empty if there are no
  * providers.
  */
 export const providerForms = (
   { csrfToken, providers, returnTo, lastWay }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo' | 'lastWay'>,
-  isBelowForm = true,
+  place: 'below' | 'above' | 'alone' = 'below',
 ): HtmlFragment | undefined => {
   const hiddenInputs = returnToInput(returnTo)
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith, lastWay })
-  return buttons && html`${isBelowForm && orLine()}${buttons}`
+  return buttons && html`${place === 'below' && orLine()}${buttons}${place === 'above' && orLine()}`
 }

@@ -5,11 +5,6 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 export interface Support {
   /** Makes the sentence that tells people whom to ask. It stands last in texts, as `{support}`. */
   sentence(): HtmlFragment
-  /**
-   * Makes the line with the request ID, with which an operator finds the line in the log. It says whom to ask too,
-   * unless `above` does.
-   */
-  requestNote(requestId: string, above?: HtmlFragment): HtmlFragment
 }
 
 interface SupportSettings {
@@ -18,19 +13,16 @@ interface SupportSettings {
   supportUrl?: string | undefined
 }
 
-export const createSupport = ({ appName, supportUrl }: SupportSettings): Support => {
-  return {
-    sentence: () =>
-      supportUrl === undefined
-        ? html`${t('support.contact_plain', { app: appName })}`
-        : html`<a href="${supportUrl}">${t('support.contact')}</a>`,
-    requestNote(requestId, above) {
-      const reference = t.html('error.reference', { id: html`<code>${requestId}</code>` })
-      const isLinked = supportUrl === undefined || above?.toString().includes(html`href="${supportUrl}"`.toString())
-      return isLinked ? reference : html`<a href="${supportUrl}">${t('support.link')}</a> · ${reference}`
-    },
-  }
-}
+export const createSupport = ({ appName, supportUrl }: SupportSettings): Support => ({
+  sentence: () =>
+    supportUrl === undefined
+      ? html`${t('support.contact_plain', { app: appName })}`
+      : html`<a href="${supportUrl}">${t('support.contact')}</a>`,
+})
+
+/** Makes the line with the request ID, with which an operator finds the line in the log. */
+export const requestNote = (requestId: string): HtmlFragment =>
+  t.html('error.reference', { id: html`<code>${requestId}</code>` })
 
 /** Folds away what developers and operators need, and nobody else does. */
 export const operatorDetails = (body: HtmlFragment): HtmlFragment => html`<details>

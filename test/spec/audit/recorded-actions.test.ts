@@ -1012,7 +1012,11 @@ describe('each action is recorded with its actor, origin, request and session', 
     }
   }
 
-  test('no type is left out', () => assert.deepEqual(Object.keys(ACTIONS).toSorted(), [...AUDIT_TYPES].toSorted()))
+  test('no type is left out, but for those of administrators, who are no users', () =>
+    assert.deepEqual(
+      Object.keys(ACTIONS).toSorted(),
+      AUDIT_TYPES.filter((type) => !type.startsWith('administrator.')).toSorted(),
+    ))
 })
 
 /** What is recorded of a request, in its order. */

@@ -136,6 +136,16 @@ describe('§4.21 without passwords', () => {
 })
 
 describe('§4.21 a user who signs in by mail alone', () => {
+  test('is led to a code by the page of a provider that is not connected yet', async () => {
+    const { email } = await newMember()
+    const other = newAgent()
+    const refused = await signInBy(other, 'corp', (url) => corp.visit(url, { person: newOpenIdUser({ email }) }))
+    assertErrorPage(refused, 409)
+    assert.ok(refused.text.includes(`<a class="first" href="${ASK}?email=${email}">Email me a code</a>`), refused.text)
+    const { code } = await asked(other, email)
+    assertRedirect(await typeCode(other, code), '/')
+  })
+
   test('changes the account after a recent code', async () => {
     const { agent } = await newMember()
     assertRedirect(

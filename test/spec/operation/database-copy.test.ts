@@ -10,11 +10,12 @@ import { COPIED_ROWS } from '../../../src/storage/copy/pages.ts'
 import { TABLES } from '../../../src/storage/tables.ts'
 import { afterwards } from '../../support/cleanup.ts'
 import { currentUser, signedUp } from '../../support/client/accounts.ts'
-import { assertCanLogIn, assertSignedIn } from '../../support/client/assertions.ts'
+import { assertCanLogIn, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
 import { openDatabase, rootSecret } from '../../support/database/database.ts'
 import { databaseChoice, postgresUrl } from '../../support/database/database-choice.ts'
 import { databasePath } from '../../support/database/database-file.ts'
 import { createDatabase, queryOnce } from '../../support/postgres/postgres-databases.ts'
+import { startSignInByMail, typeCode } from '../../support/recovery/sign-in-by-mail.ts'
 import { storeCodes, storePasskey } from '../../support/second-factor/stored-factors.ts'
 import { type CommandResult, spawnSvc } from '../../support/service/command.ts'
 import { type Service, startService } from '../../support/service/service.ts'
@@ -221,10 +222,13 @@ const changedCopy = async (t: TestContext, kind: (typeof KINDS)[number], change:
 
 describe('§8.1 svc database copy', { concurrency: 2 }, () => {
   for (const kind of KINDS) {
-    test(`a whole installation moves to ${kind}, and no user notices: accounts, sessions, keys, events`, async (t) => {
+    test(`a whole installation moves to ${kind}, and no user notices: accounts, sessions, keys, events, codes by mail`, async (t) => {
       const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-      const service = await startService({ t, env: hook })
+      const { service, database, asked, newUser, newAgent } = await startSignInByMail({ t, env: hook })
       const { agent, person } = await signedUp(service)
+      const [asking, { email }] = [newAgent(), await newUser()]
+      const { code } = await asked(asking, email)
+      assert.equal((await database.rows('SELECT id FROM users WHERE signup_browser IS NOT NULL')).length, 1)
       const other = await signedUp(service)
       await addFactors(service, (await currentUser(other.agent)).id, t)
       await service.stop()
@@ -237,16 +241,19 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       const empty = Object.fromEntries(TABLES.map(({ name }) => [name, 0]))
       assert.deepEqual(rows, {
         ...empty,
-        users: 2,
+        users: 3,
         sessions: 2,
         signing_keys: 1,
-        webhook_events: 2,
-        webhook_attempts: 2,
+        webhook_events: 3,
+        webhook_attempts: 3,
+        links: 1,
+        mail_codes: 1,
+        mail_messages: 1,
         passkeys: 2,
         one_time_codes: 1,
         recovery_codes: 1,
         used_tokens: 1,
-        audit_events: 6,
+        audit_events: 9,
       })
       for (const { source, target } of tables) assert.deepEqual(target, source)
       assert.deepEqual(await contentOf(to), await contentOf(from))
@@ -255,6 +262,7 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       await assertSignedIn(agent)
       assert.equal((await agent.refresh()).status, 200)
       await assertCanLogIn(service, person)
+      assertRedirect(await typeCode(asking, code), '/')
     })
 
     test(`rows of several pages, with any text and the largest numbers, are the same in ${kind}`, async (t) => {

@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { CLIENT_ERRORS, LOGIN_OUTCOMES, PASSKEY_OUTCOMES } from '../../../src/http/request-metrics.ts'
+import { adminSettings } from '../../support/admin/origin-admin.ts'
 import {
   type Person,
   currentUser,
@@ -187,7 +188,8 @@ describe('the metrics', { concurrency: 3 }, () => {
   })
 
   test('the tries and windows of all limits are those of docs/limits.md', async (t) => {
-    const { samples } = await (await startMeteredService({ t, env: CLIENT_SETTINGS })).scrape()
+    const env = { ...CLIENT_SETTINGS, ...(await adminSettings()) }
+    const { samples } = await (await startMeteredService({ t, env })).scrape()
     const documented = [...readDocument('limits.md').matchAll(/^\| `([a-z_]+)` \| (\d+) \| (\d+) min \|/gm)]
     assert.ok(documented.length > 10)
     const valuesOf = (metric: string) =>

@@ -11,6 +11,7 @@ import { at, eachRound, inTurn, startReplicaProcesses, startReplicas } from '../
 const clock = turnedClock()
 const [replicas, later] = await Promise.all([startReplicaProcesses(), startReplicas({ clock })])
 const [one, other] = replicas
+/** The clocks of the processes and of the database are not turned at once: no request may be under way. */
 const pastGrace = () => clock.turnTo(clock.aheadMs() + 31_000)
 
 const TABS = 6
@@ -110,27 +111,33 @@ describe('§3.2 a session that a login has just replaced', { concurrency: 1 }, (
 
 describe('§3.2 reuse after the grace period on the other replica', { concurrency: 1 }, () => {
   test('ends the session on both, 8 times', async () => {
-    await eachRound(8, 4, async (round) => {
+    const replays = await eachRound(8, 4, async (round) => {
       const [here, there] = inTurn(later, round)
       const { agent } = await signedUp(here)
       const thief = at(there, agent.copy())
       assert.equal((await agent.refresh()).status, 200)
-      await pastGrace()
+      return { agent, thief }
+    })
+    await pastGrace()
+    for (const { agent, thief } of replays) {
       assertJsonError(await thief.refresh(), 401, 'unauthorized')
       for (const replica of later) await assertSignedOut(at(replica, agent.copy()))
-    })
+    }
   })
 
   test('of several simultaneous replays on both replicas none succeeds, and the session has ended', async () => {
-    await eachRound(6, 3, async (round) => {
+    const replays = await eachRound(6, 3, async (round) => {
       const [here] = inTurn(later, round)
       const { agent } = await signedUp(here)
       const thieves = Array.from({ length: 6 }, (_, index) => at(later[index % 2 ? 0 : 1], agent.copy()))
       for (let time = 0; time < 3; time++) assert.equal((await agent.refresh()).status, 200)
-      await pastGrace()
+      return { agent, thieves }
+    })
+    await pastGrace()
+    for (const { agent, thieves } of replays) {
       const answers = await Promise.all(thieves.map((thief) => thief.refresh()))
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401]))
       for (const replica of later) await assertSignedOut(at(replica, agent.copy()))
-    })
+    }
   })
 })

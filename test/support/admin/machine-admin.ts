@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { createMachineAdmin, type MachineAdmin as MachinePages } from '../../../src/admin/admin.ts'
-import type { Role } from '../../../src/admin/policy.ts'
+import type { AdministratorRole } from '../../../src/administrators/administrator.ts'
 import { bootstrap } from '../../../src/bootstrap.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { showSettings } from '../../../src/config/shown-settings.ts'
@@ -35,7 +35,7 @@ export const OWN_FORM = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'na
 export const csrfTokenOf = ({ text }: Answer): string => /name="csrf_token" value="([\w-]+)"/.exec(text)?.[1] ?? ''
 
 /** Makes a browser of an agent that comes to pages below a prefix. */
-export const adminBrowser = (agent: UserAgent, base: string): AdminBrowser => {
+export const adminBrowser = (agent: UserAgent, base = '', origin = agent.url): AdminBrowser => {
   const open: AdminBrowser['open'] = (page, headers = NAVIGATION) => agent.get(base + page, headers)
   /** All forms of a session have the same. */
   let csrf = ''
@@ -45,7 +45,7 @@ export const adminBrowser = (agent: UserAgent, base: string): AdminBrowser => {
     open,
     async submit(page, form = {}) {
       csrf = csrfTokenOf(await open(page)) || csrf
-      const headers = { ...OWN_FORM, 'content-type': 'application/x-www-form-urlencoded', origin: agent.url }
+      const headers = { ...OWN_FORM, 'content-type': 'application/x-www-form-urlencoded', origin }
       return agent.send({ method: 'POST', path: base + page, headers, body: urlEncoded({ csrf_token: csrf, ...form }) })
     },
     async follow(answer) {
@@ -63,7 +63,7 @@ export type MachineAdmin = AdminBrowser & {
   isLeftAlone(): boolean
 }
 
-type Options = { role?: Role; clock?: TurnedClock; t?: TestContext; entered?: boolean }
+type Options = { role?: AdministratorRole; clock?: TurnedClock; t?: TestContext; entered?: boolean }
 
 /** Opens the pages of `svc admin` beside a service, inside this process, with the settings of the service. */
 export const openMachineAdmin = async (
@@ -84,8 +84,10 @@ export const openMachineAdmin = async (
     core,
     config: opened,
     log,
-    settings: showSettings(opened, { environment: service.env, fromEnvFile: new Set() }),
-    examine: () => Promise.resolve([{ code: 'clock_differs', message: 'The clock differs.', cure: 'Set it.' }]),
+    inspection: {
+      listSettings: () => Promise.resolve(showSettings(opened, { environment: service.env, fromEnvFile: new Set() })),
+      examine: () => Promise.resolve([{ code: 'clock_differs', message: 'The clock differs.', cure: 'Set it.' }]),
+    },
     findPort: () => (admin.server.address() as AddressInfo).port,
     role,
     logCommandEvent: () => {},

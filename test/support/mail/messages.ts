@@ -53,6 +53,8 @@ const NOTICES: Record<string, Notice> = {
   program_connected: { kind: 'application_connected', application: 'Notes CLI', notMe },
 }
 
+const administration = { kind: 'administration', administrator: 'grace', place: 'admin.example.com' } as const
+
 const undo = { ...link('email/undo', 72), kind: 'undo', newEmail: 'eve@evil.example.com' } as const
 
 const signIn = { ...link('login/email/link', 1 / 6), network: '203.0.113.0/24' }
@@ -74,6 +76,15 @@ const LINKS: Record<string, Message> = {
   sign_in_new: { ...about, ...signIn, ...code, kind: 'sign_in_new' },
   sign_in_by_passkey: { ...about, ...signIn, kind: 'sign_in_by_passkey' },
   confirm_code: { ...about, ...code, network: signIn.network, lifetimeMs: signIn.lifetimeMs, kind: 'confirm_code' },
+  administration_signed_in: { ...about, ...administration, event: 'signed_in', address: '203.0.113.9' },
+  administration_passkey_added: { ...about, ...administration, event: 'passkey_added' },
+  administration_passkey_removed: { ...about, ...administration, event: 'passkey_removed' },
+  administration_access_changed: {
+    email: about.email,
+    occurredAtMs: AT_MS,
+    ...administration,
+    event: 'access_changed',
+  },
   test: { email: about.email, occurredAtMs: AT_MS, kind: 'test' },
   undo_requested: { ...byUser, ...undo, step: 'requested' },
   undo_changed: { ...byUser, ...undo, step: 'changed' },

@@ -51,15 +51,17 @@ export const openOperator = async (service: Service, t?: TestContext): Promise<C
   return createCore({ config, log, hashCost: CHEAP_HASHES, ...bootstrapped })
 }
 
-/** Runs work for each round, several at once, and resolves when all are done. */
-export const eachRound = async (
+/** Runs work for each round, several at once, and resolves when all are done, to what each gave. */
+export const eachRound = async <Result>(
   rounds: number,
   atOnce: number,
-  work: (round: number) => Promise<void>,
-): Promise<void> => {
+  work: (round: number) => Promise<Result>,
+): Promise<Result[]> => {
+  const results: Result[] = []
   const queue = Array.from({ length: rounds }, (_, round) => round).values()
   const worker = async () => {
-    for (const round of queue) await work(round)
+    for (const round of queue) results[round] = await work(round)
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
+  return results
 }
