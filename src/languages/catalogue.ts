@@ -17,6 +17,8 @@ export interface Texts {
   formOf(key: PluralKey, count: number): TextKey
   /** Gives the plural form for a number, which is also the value of `{count}`. */
   plural(key: PluralKey, count: number, values?: TextValues): string
+  /** Gives a text that an operator may have added; undefined if there is none. */
+  added(key: string, values: TextValues): string | undefined
   /** Takes HTML as values too, such as an address in bold type. Everything else is escaped. */
   html(key: TextKey, values: Readonly<Record<string, HtmlValue>>): HtmlFragment
 }
@@ -67,6 +69,7 @@ export const createTexts = (catalogue: Catalogue, formats: NumberFormats): Texts
   return Object.assign((key: TextKey, values: TextValues = {}) => fill(key, values), {
     formOf,
     plural,
+    added: (key: string, values: TextValues) => (Object.hasOwn(catalogue, key) ? fill(key, values) : undefined),
     html: fillWithHtml,
   })
 }

@@ -36,7 +36,7 @@ export interface Languages {
 }
 
 /** Texts of the operator by tag, each with the keys that it replaces. */
-type OwnTexts = ReadonlyMap<string, Readonly<Record<string, string>>>
+export type OwnTexts = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 interface LanguagesSettings {
   /** It is English if left out. */
@@ -57,7 +57,9 @@ export const ownTags = (): readonly string[] =>
 
 let tags: readonly string[] | undefined
 
-/** Reads the texts of one of these languages. */
+/** Reads the texts of svc for a language, or for the one that it falls back to. */
+export const readCatalogue = (tag: string): Catalogue => ({ ...en, ...readOwnCatalogue(baseOf(tag)) })
+
 const readOwnCatalogue = (tag: string): Catalogue => {
   if (tag === 'en') return en
   if (tag === PSEUDO) return pseudoCatalogue()
@@ -78,7 +80,7 @@ export const createLanguages = ({ usual = 'en', offered, own }: LanguagesSetting
   const load = (tag: string): Language => {
     const texts = own?.get(tag)
     if (tag === 'en' && !texts) return ownEnglish()
-    return createLanguage(tag, { ...en, ...readOwnCatalogue(baseOf(tag)), ...texts })
+    return createLanguage(tag, { ...readCatalogue(tag), ...texts })
   }
 
   const find: Languages['find'] = (tag) => all.find((one) => one === tag)

@@ -212,7 +212,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets, findAsset }: S
     { method: 'GET',  path: '/auth/oauth2/authorize',        guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: authorize },
     { method: 'POST', path: '/auth/oauth2/authorize',        guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: authorize },
     { method: 'POST', path: '/auth/oauth2/consent',          guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: consent, event: 'client_allow', limits: ['consentOfUser'] },
-    { method: 'GET',  path: '/auth/oauth2/logout',           guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
+    { method: 'GET',  path: '/auth/oauth2/logout',           guard: 'none', isSafe: false,          responseKind: 'html', isShownOnce: true, needs: 'clients', module: clientLogout('ask') },
     { method: 'POST', path: '/auth/oauth2/logout',           guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
     { method: 'POST', path: '/auth/oauth2/logout/confirm',   guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: clientLogout('confirmed') },
     // Ways back into an account

@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { html } from '../../lib/html.ts'
 import type { RequestMetrics } from '../../http/request-metrics.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
-import { t } from '../../languages/texts.ts'
+import { t, type TextKey } from '../../languages/texts.ts'
 import type { Layout } from '../site/layout.ts'
 
 /** The request is too old, or of another browser, or svc has not sealed it. */
@@ -23,12 +23,17 @@ const DETAILS: Record<AuthorizeProblem, readonly [field: string, details: string
   ],
   too_long: ['state', REQUEST_TOO_LONG],
   parameter_repeated: ['client_id', 'client_id and redirect_uri must come once.'],
-  request_expired: ['request', t('authorize.lost_expired')],
-  request_other_browser: ['request', t('authorize.lost_other_browser')],
-  request_unreadable: ['request', t('authorize.lost_unreadable')],
+  request_expired: ['request', 'The request began more than an hour ago.'],
+  request_other_browser: ['request', 'The request began in another browser, or its cookie is gone.'],
+  request_unreadable: ['request', 'The parameter request was not made here. Requests begin with client_id.'],
 }
 
-const LOST: ReadonlySet<AuthorizeProblem> = new Set(['request_expired', 'request_other_browser', 'request_unreadable'])
+/** Users can begin these again. */
+const LOST: Partial<Record<AuthorizeProblem, TextKey>> = {
+  request_expired: 'authorize.lost_expired',
+  request_other_browser: 'authorize.lost_other_browser',
+  request_unreadable: 'authorize.lost_unreadable',
+}
 
 /** Creates the page of a request that must not lead anywhere: its client, or where it wants to go, is not known. */
 export const createProblemPage =
@@ -36,13 +41,15 @@ export const createProblemPage =
   (problem: AuthorizeProblem, requestId: string): HttpResponse => {
     countError?.(problem)
     const [field, details] = DETAILS[problem]
-    const isLost = LOST.has(problem)
+    const lost = LOST[problem]
+    const isLost = lost !== undefined
     const body = html`<p>${isLost ? t('authorize.lost_about') : t('authorize.problem_about')}</p>
 ${!isLost && html`<h2>${t('authorize.problem_developer')}</h2>`}
-<p class="about">${details}</p>
+<p class="about">${lost === undefined ? details : t(lost)}</p>
 <a class="first" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
     const title = isLost ? t('authorize.lost_title') : t('authorize.problem_title')
     const over = t('error.status', { status: 400 })
     const text = layout.panel({ title, sign: 'warning', over, requestId, body })
-    return { ...page(400, text), refused: new AppError('invalid_request', details, { field }) }
+    // The address may say anything, and nothing of it stands on the page.
+    return { ...page(400, text), isShownOnce: true, refused: new AppError('invalid_request', details, { field }) }
   }
