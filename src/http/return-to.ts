@@ -1,5 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Fields } from './body/form.ts'
+import type { IncomingRequest } from './transport/incoming-request.ts'
 
 const MAX_LENGTH = 2048
 
@@ -75,6 +76,15 @@ export const parseReturnTo = (entered: string, { baseUrl }: Pick<ReturnTargets, 
   const returnTo = url.pathname + url.search + url.hash
   // `/.//host` is on this origin, but resolves to the path `//host`, which a browser takes for another host.
   return url.origin !== baseUrl || returnTo.startsWith('//') ? undefined : returnTo
+}
+
+/** Reads which page of this site a form stood on. It is undefined where the browser does not say. */
+export const findReferringPage = (
+  { headers }: Pick<IncomingRequest, 'headers'>,
+  { baseUrl }: Pick<ReturnTargets, 'baseUrl'>,
+): string | undefined => {
+  const { referer = '' } = headers
+  return referer.startsWith(`${baseUrl}/`) ? parseReturnTo(referer.slice(baseUrl.length), { baseUrl }) : undefined
 }
 
 const isAccepted = (entered: string): boolean =>

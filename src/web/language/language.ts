@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
-import { readReturnTo } from '../../http/return-to.ts'
+import { findReferringPage, readReturnTo } from '../../http/return-to.ts'
 import type { Services } from '../../http/services.ts'
 import { AppError } from '../../lib/errors.ts'
 
@@ -11,7 +11,7 @@ export const createChooseLanguage = ({
   languages,
 }: Pick<Services, 'baseUrl' | 'cookieWriter' | 'languages'>) => ({
   async act(context: RequestContext): Promise<HttpResponse> {
-    const returnTo = readReturnTo(context, { baseUrl }, '/auth/login')
+    const returnTo = readReturnTo(context, { baseUrl }, findReferringPage(context, { baseUrl }) ?? '/auth/login')
     const tag = languages.find(context.form.get('language'))
     if (tag === undefined)
       throw new AppError(
