@@ -1,6 +1,5 @@
 import { AppError } from '../lib/errors.ts'
 import type { Fields } from './body/form.ts'
-import type { IncomingRequest } from './transport/incoming-request.ts'
 
 const MAX_LENGTH = 2048
 
@@ -80,7 +79,7 @@ export const parseReturnTo = (entered: string, { baseUrl }: Pick<ReturnTargets, 
 
 /** Reads which page of this site a form stood on. It is undefined where the browser does not say. */
 export const findReferringPage = (
-  { headers }: Pick<IncomingRequest, 'headers'>,
+  { headers }: { headers: { referer?: string | undefined } },
   { baseUrl }: Pick<ReturnTargets, 'baseUrl'>,
 ): string | undefined => {
   const { referer = '' } = headers
