@@ -40,6 +40,9 @@ const speaking = new AsyncLocalStorage<Speaking>()
 /** Gives the language in which texts are made now. It is our own English where nothing else was entered. */
 export const currentLanguage = (): Language => speaking.getStore()?.language ?? ownEnglish()
 
+/** Gives the tag of the language that was entered. */
+export const spokenTag = (): string | undefined => speaking.getStore()?.language.tag
+
 /** Runs `action`, and all that it waits for, in a language. */
 export const inLanguage = <Result>(language: Language | Speaking, action: () => Result): Result =>
   speaking.run('language' in language ? language : { language }, action)

@@ -28,8 +28,10 @@ export interface Languages {
   readonly usual: string
   /** Loads a language when it is first asked for. Throws a `TypeError` for one that is not offered. */
   get(tag: string): Language
-  /** Finds the one that is stored for a user, or named by an operator; undefined for one that is not offered. */
+  /** Gives the tag itself; undefined for one that is not offered. */
   find(tag: string | null | undefined): string | undefined
+  /** Finds the one that suits a user best, by the language that is stored for them. */
+  suiting(tag: string | null | undefined): string | undefined
   negotiate(wishes: Wishes): Negotiated
 }
 
@@ -87,6 +89,7 @@ export const createLanguages = ({ usual = 'en', offered, own }: LanguagesSetting
     offered: all,
     usual,
     find,
+    suiting: (tag) => (tag ? negotiated([tag]) : undefined),
 
     get(tag) {
       const known = loaded.get(tag)
