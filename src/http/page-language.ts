@@ -68,8 +68,6 @@ export const createWithPicker = ({ baseUrl, frame, languages }: PickerDeps) => {
   const hasPicker = (context: IncomingRequest, to: Destination, response: ContentResponse): boolean =>
     to.responseKind === 'html' &&
     context.method !== 'POST' &&
-    // Nothing of a request that is refused is repeated, such as where a client wanted to be led.
-    response.status < 400 &&
     OWN_PAGE.test(context.path) &&
     !to.isShownOnce &&
     !response.isShownOnce &&
@@ -77,9 +75,16 @@ export const createWithPicker = ({ baseUrl, frame, languages }: PickerDeps) => {
 
   return (context: IncomingRequest, to: Destination, response: ContentResponse): string =>
     languages.offered.length > 1 && hasPicker(context, to, response)
-      ? frame.withPicker(response.body, { csrfToken: context.csrfToken, returnTo: context.target })
+      ? frame.withPicker(response.body, { csrfToken: context.csrfToken, returnTo: addressFor(context, to) })
       : response.body
 }
+
+/**
+ * The browser itself says in `Referer` which page the form stood on, but of a page whose address is private. So other
+ * pages repeat nothing of their address, which anybody may have written.
+ */
+const addressFor = ({ isAddressPrivate, target }: IncomingRequest, { holdsToken }: Destination): string | undefined =>
+  holdsToken || isAddressPrivate ? target : undefined
 
 /** Other paths belong to the application. */
 const OWN_PAGE = /^\/(?:auth(?:\/|$)|$)/

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
-import { readReturnTo } from '../../http/return-to.ts'
+import { findReferringPage, readReturnTo } from '../../http/return-to.ts'
 import type { FormAttempt } from '../../http/route.ts'
 import type { Services } from '../../http/services.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -22,7 +22,7 @@ export const createChooseLanguage = ({
 
   return {
     async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
-      const returnTo = readReturnTo(context, { baseUrl }, '/auth/login')
+      const returnTo = readReturnTo(context, { baseUrl }, findReferringPage(context, { baseUrl }) ?? '/auth/login')
       const tag = requireOffered(context)
       const session = await findCurrentSession(context)
       const choose = (): HttpResponse => {
