@@ -288,6 +288,7 @@ const frameSettings = (config: Config, baseUrl: string) => ({
   colorScheme: config.colorScheme,
   providersFirst: config.providersFirst,
   accentColor: config.accentColor,
+  ownStyle: config.ownStyle,
   supportUrl: config.supportUrl,
   termsUrl: config.termsUrl,
   privacyUrl: config.privacyUrl,

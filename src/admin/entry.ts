@@ -13,7 +13,7 @@ export const createEntry = (site: AdminSite, door: MachineDoor) => ({
     context.setSession(door.enter(context.query.get('token')))
     const home = context.at('/')
     const body = html`<p>You are in.</p>
-<a class="first" href="${home}">Go on</a>`
+<a class="svc-button first" href="${home}">Go on</a>`
     const head = html`<meta http-equiv="refresh" content="0;url=${home}">`
     return page(200, site.card(context.at, { title: 'Administration', body, head }))
   },

@@ -37,7 +37,7 @@ ${records}${adviceOf(request, error.reason, status)}
   }
 
 const adviceOf = ({ found, at }: AdminRequest, reason: string | undefined, status: number) => {
-  if (found) return html`<p><a class="second" href="${at('/')}">Users</a></p>`
+  if (found) return html`<p><a class="svc-button second" href="${at('/')}">Users</a></p>`
   return (
     (status === 401 || reason === 'entered') &&
     html`<p>Run <code>svc admin</code>, and open the address that it prints.</p>`

@@ -1,6 +1,7 @@
 import { canonicalTag } from '../lib/language-tag.ts'
 import { isAudience } from '../lib/audience.ts'
 import { isNetwork } from '../lib/network.ts'
+import { readOwnStyle } from '../lib/own-style.ts'
 import { readOrigin, redactUrl } from '../lib/url.ts'
 import { MAX_TIMER_MS, parseDuration } from '../lib/time.ts'
 import { requireUnguessable } from '../lib/weak-secret.ts'
@@ -149,6 +150,9 @@ export const languageTag = parser('a language tag (BCP 47), such as en, de or pt
 export const colour = parser('a colour such as #0f6b5c', (text) =>
   /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined,
 )
+
+/** A file that is read at once. */
+export const styleFile = parser('the path of a CSS file of at most 256 KiB, in UTF-8', readOwnStyle)
 
 /** A file that is looked into when it is read: a mistake in it must not wait for the first signup. */
 export const blocklistFile = parser(

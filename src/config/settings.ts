@@ -27,6 +27,7 @@ import {
   printable,
   rootSecret,
   secretText,
+  styleFile,
   timeout,
   webhookUrl,
   wholeNumber,
@@ -568,6 +569,12 @@ export const SETTINGS = {
     description: 'Colour of buttons and links on the pages and in messages, adjusted where it would be hard to read.',
     defaultValue: '#0f6b5c',
     ...colour,
+  },
+  ownStyle: {
+    name: 'SVC_STYLE_FILE',
+    description:
+      'Path of a stylesheet of your own, which lies above that of the pages (see [look.md](look.md)). It is read at the start.',
+    ...styleFile,
   },
   drainMs: {
     name: 'SVC_DRAIN',

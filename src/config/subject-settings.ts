@@ -1,5 +1,6 @@
 import { loginAudience } from '../lib/audience.ts'
 import { createLanguages, type Languages } from '../languages/languages.ts'
+import type { MailSettings } from '../mail/mail-settings.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config.ts'
 import { foreignHashBytes } from './hash-cost.ts'
 
@@ -16,10 +17,16 @@ const webhookSettings = (config: Config) => {
   }
 }
 
+/** Messages have this name, these colours and these links. */
+const messageBranding = (config: Config, baseUrl: string): MailSettings['branding'] => {
+  const { accentColor, colorScheme, ownStyle, supportUrl, passwords } = config
+  return { appName: appNameOf(config, baseUrl), accentColor, colorScheme, ownStyle, baseUrl, supportUrl, passwords }
+}
+
 const mailSettings = (config: Config, baseUrl: string, languages: Languages) => {
-  const { smtp: server, mailFrom: from, mailTimeoutMs: timeoutMs, accentColor, supportUrl, passwords } = config
+  const { smtp: server, mailFrom: from, mailTimeoutMs: timeoutMs } = config
   if (!server || !from) return undefined
-  const branding = { appName: appNameOf(config, baseUrl), accentColor, baseUrl, supportUrl, passwords }
+  const branding = messageBranding(config, baseUrl)
   return { server, from, timeoutMs, branding, languages }
 }
 

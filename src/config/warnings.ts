@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { findClosest } from '../lib/closest-match.ts'
 import { coverMostAddresses, createNetworkCheck, isLoopbackHost, isPrivateAddress } from '../lib/network.ts'
+import { warnOfContrasts } from './contrasts.ts'
 import { warnOfHashMemory } from './hash-cost.ts'
 import { variablePrefix } from './provider-parsers.ts'
 import { findProviderName, listProviderSettings } from './provider-settings.ts'
@@ -35,6 +36,7 @@ export const findWarnings = (settings: ReadSettings, files: SecretFiles): string
       `SVC_TRUST_PROXY="${trustProxy.join(',')}" believes X-Forwarded-For of everybody, so that anybody can choose the ` +
         'address that limits and the log see: name the addresses of your own proxies',
     warnOfHashMemory(settings),
+    ...warnOfContrasts(settings),
     warnOfDatabase(settings),
     ...warnOfSecretFiles(settings, files),
     webhookUrl &&

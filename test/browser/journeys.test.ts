@@ -85,7 +85,7 @@ for (const scripts of [true, false]) {
       await signUpInWindow(visitor, { ...newPerson(), email: person.email })
       await Promise.all([
         visitor.page.waitForURL(/\/auth\/login\?email=/),
-        visitor.page.locator('.field a[href^="/auth/login"]').click(),
+        visitor.page.locator('.svc-field a[href^="/auth/login"]').click(),
       ])
       await visitor.submit('/auth/login', { password: person.password })
       assert.equal(visitor.path(), '/', 'the Origin of the form was real')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { parseColour, contrast } from '../../src/lib/colour.ts'
+import { parseOwnStyle } from '../../src/lib/own-style.ts'
 import type { Message, MessageOf } from '../../src/mail/message.ts'
 import type { MessageBranding } from '../../src/mail/messages/content.ts'
 import { type RenderedMessage, renderMessage } from '../../src/mail/messages/render.ts'
@@ -298,6 +299,29 @@ test('the button is readable with any accent colour, light and dark', () => {
     }),
     { numRuns: 60, examples: [[['00', '00', '00']], [['ff', 'ff', 'ff']], [['ff', 'ff', '00']]] },
   )
+})
+
+const styleIn = (html: string, name: string): string | undefined =>
+  tagsOf(html).find(({ attributes }) => attributes.class === name)?.attributes.style
+
+test('§8.8 a message has the colours of the operator’s stylesheet, and one scheme where there is one', () => {
+  const ownStyle = parseOwnStyle(
+    ':root{--svc-accent:light-dark(#aa0055,#ff88bb);--svc-text:#123456;--svc-surface:#fffff0}',
+  )
+  const { html } = render(messageNamed('reset'), { ownStyle })
+  assert.match(styleIn(html, 'button') ?? '', /background-color:#aa0055;/)
+  assert.match(styleIn(html, 'card') ?? '', /background-color:#fffff0;/)
+  assert.match(styleIn(html, 'ink') ?? '', /color:#123456;/)
+  assert.match(html, /\.button\{background-color:#ff88bb!important/)
+  for (const [colorScheme, button] of [
+    ['light', '#aa0055'],
+    ['dark', '#ff88bb'],
+  ] as const) {
+    const { html: one } = render(messageNamed('reset'), { ownStyle, colorScheme })
+    assert.match(styleIn(one, 'button') ?? '', new RegExp(`background-color:${button};`))
+    assert.doesNotMatch(one, /prefers-color-scheme|data-ogs|light dark/)
+    assert.ok(one.includes(`<meta name="color-scheme" content="${colorScheme}">`))
+  }
 })
 
 test('every colour of a message has one for dark mode', () => {

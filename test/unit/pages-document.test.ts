@@ -108,6 +108,8 @@ for (const { name, page, tags } of documents) {
     const having = (word: string) => tags.filter(({ attributes }) => attributes.class?.split(' ').includes(word))
     const firsts = having('first')
     assert.ok(firsts.length <= 1, firsts.map(({ attributes }) => attributes.href ?? 'button').join())
+    for (const { attributes } of ['first', 'second', 'danger'].flatMap(having))
+      assert.match(attributes.class ?? '', /^svc-button /)
     const fields = named(tags, 'input').filter(({ attributes }) => !['hidden', undefined].includes(attributes.type))
     const isForm = fields.some(({ attributes }) => attributes['aria-hidden'] !== 'true')
     const signs = having('sign')

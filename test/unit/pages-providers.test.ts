@@ -40,7 +40,8 @@ const linksOf = (page: string): (string | undefined)[] =>
     .map(({ attributes }) => attributes.href)
     .filter((href) => !href?.startsWith('#'))
 
-const firstOf = (page: string): Tag[] => tagsOf(page).filter(({ attributes }) => attributes.class === 'first')
+const firstOf = (page: string): Tag[] =>
+  tagsOf(page).filter(({ attributes }) => attributes.class === 'svc-button first')
 
 const PROBLEMS = SIGN_IN_PROBLEMS
 const RETURN_TO = '/a?b=c&d=ü#e'
@@ -381,7 +382,10 @@ test('a well-known provider has an icon; another provider has a button without o
   for (const name of ['corp', 'password', 'constructor', '']) assert.equal(pages.iconOf(name), undefined, name)
   const confirm = { ...NO_STEP_UP, email: '', hasPassword: false }
   const page = pages.reauthentication({ ...confirm, providers: [{ name: 'corp', label: '<corp' }] })
-  assert.match(page, /<button class="second"><span class="tile" aria-hidden="true">&lt;<\/span>Continue with &lt;corp</)
+  assert.match(
+    page,
+    /<button class="svc-button second"><span class="tile" aria-hidden="true">&lt;<\/span>Continue with &lt;corp</,
+  )
   assert.doesNotMatch(page, /<img/)
 })
 
@@ -400,7 +404,7 @@ test('from four providers on, their buttons show the name alone, and say the res
     [
       ...pages
         .login({ ...view, providers: providers.slice(0, count) })
-        .matchAll(/<button class="second"([^>]*)>.*?<\/span>(.*?)<\/button>/g),
+        .matchAll(/<button class="svc-button second"([^>]*)>.*?<\/span>(.*?)<\/button>/g),
     ].map(([, attributes, text]) => [attributes, text])
   assert.deepEqual(buttonsOf(3), [
     ['', 'Continue with Google'],

@@ -49,7 +49,7 @@ const agreeing = (settings: { termsUrl?: string; privacyUrl?: string }): [name: 
   return states.flatMap(([name, render]) => {
     const [, after] = render(pages).split('<p class="about">By creating an account, you ')
     if (after === undefined) return []
-    assert.match(after, /^[^\n]*<\/p>\n(?:<button class="first">|<div class="providers)/, name)
+    assert.match(after, /^[^\n]*<\/p>\n(?:<button class="svc-button first">|<div class="providers)/, name)
     return [[name, after.slice(0, after.indexOf('</p>'))]]
   })
 }

@@ -72,7 +72,7 @@ test('every colour reaches the stylesheet in both schemes', () => {
   const css = themeCss(createTheme('#0F6B5C'))
   const [usual = '', more = ''] = css.split('@media (prefers-contrast:more)')
   assert.match(usual, /^:root\{.*--accent-ink:light-dark\(#ffffff,#[\da-f]{6}\).*\}$/)
-  for (const name of ['ink', 'muted', 'link', 'danger', 'good', 'edge'])
+  for (const name of ['svc-text', 'muted', 'link', 'svc-danger', 'good', 'edge'])
     assert.match(usual, new RegExp(`[{;]--${name}:light-dark\\(#[\\da-f]{6},#[\\da-f]{6}\\)[;}]`))
   assert.match(more, /^\{:root\{.*--muted:light-dark\(.*\}\}$/)
   for (const [declaration] of more.matchAll(/--[^;}]*/g)) assert.ok(!usual.includes(`${declaration};`), declaration)

@@ -24,7 +24,11 @@ export const createSignInPage =
     // A cookie that is `SameSite=Strict` does not come with a link of another site, but with one of this page.
     if (sessionSecret === undefined && method === 'GET' && isFromElsewhere(request)) {
       const head = html`<meta http-equiv="refresh" content="0;url=${target}">`
-      return site.card(at, { title: 'Administration', head, body: html`<a class="first" href="${target}">Go on</a>` })
+      return site.card(at, {
+        title: 'Administration',
+        head,
+        body: html`<a class="svc-button first" href="${target}">Go on</a>`,
+      })
     }
     const to = ownPath(method === 'GET' ? target : undefined, `https://${request.headers.host}`)
     const url = `${at('/passkeys/login')}?to=${encodeURIComponent(to)}`

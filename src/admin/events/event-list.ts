@@ -46,6 +46,6 @@ const filterForm = (context: AdminContext, filter: EventFilter): HtmlFragment =>
   html`<details${isFiltered(filter) && html` open`}><summary class="quiet">Filter</summary>
 <form class="filter" action="${context.at('/events')}">
 ${selectField('type', 'What happened', TYPES, filter.type)}${textField({ name: 'user', label: 'User', value: filter.user, isOptional: true, hint: 'An id, email address or username.' })}${textField({ name: 'actor', label: 'Who did it', value: filter.actor, isOptional: true, hint: 'cli, system, admin:NAME or api:NAME.' })}${textField({ name: 'address', label: 'Network address', value: filter.address, isOptional: true })}${textField({ name: 'request', label: 'Request', value: filter.request, isOptional: true, hint: 'The reference on an error page.' })}${textField({ name: 'since', label: 'Since (UTC)', type: 'datetime-local', value: filter.since, isOptional: true })}${textField({ name: 'until', label: 'Until (UTC)', type: 'datetime-local', value: filter.until, isOptional: true })}
-<div class="acts"><button class="second small">Filter</button> <a href="${context.at('/events')}">All</a></div>
+<div class="acts"><button class="svc-button second small">Filter</button> <a href="${context.at('/events')}">All</a></div>
 </form></details>
 `

@@ -63,7 +63,7 @@ export const textField = (it: TextField, refusal?: FormRefusal): HtmlFragment =>
   const { name, label, value, hint, type = 'text', isOptional = false, maxLength } = it
   const problem = refusal?.field === name ? refusal.message : undefined
   const described = problem === undefined ? hint && `${name}-hint` : `${name}-problem`
-  return html`<div class="field">
+  return html`<div class="svc-field">
 <label for="${name}">${label}${isOptional && html` <span>optional</span>`}</label>
 ${problem !== undefined && html`<p class="problem" role="alert" id="${name}-problem">${problem}</p>`}
 <input id="${name}" name="${name}" type="${type}" autocomplete="off" autocapitalize="none" spellcheck="false"${value !== undefined && html` value="${value}"`}${!isOptional && html` required`}${maxLength !== undefined && html` maxlength="${maxLength}"`}${problem !== undefined && html` aria-invalid="true"`}${described !== undefined && html` aria-describedby="${described}"`}${(it.isFocused === true || problem !== undefined) && html` autofocus`}>
@@ -73,7 +73,7 @@ ${problem === undefined && hint !== undefined && html`<p class="hint" id="${name
 }
 
 export const checkbox = (name: string, label: string, isChecked = false, hint?: string): HtmlFragment =>
-  html`<div class="field"><label class="tick" for="${name}"><input id="${name}" name="${name}" type="checkbox" value="1"${isChecked && html` checked`}${hint !== undefined && html` aria-describedby="${name}-hint"`}>${label}</label>
+  html`<div class="svc-field"><label class="tick" for="${name}"><input id="${name}" name="${name}" type="checkbox" value="1"${isChecked && html` checked`}${hint !== undefined && html` aria-describedby="${name}-hint"`}>${label}</label>
 ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}</div>
 `
 
@@ -84,7 +84,7 @@ export const selectField = (
   options: readonly (readonly [value: string, text: string])[],
   chosen: string | undefined,
 ): HtmlFragment =>
-  html`<div class="field">
+  html`<div class="svc-field">
 <label for="${name}">${label}</label>
 <select id="${name}" name="${name}">
 ${options.map(
@@ -95,7 +95,8 @@ ${options.map(
 `
 
 const buttonOf = (context: AdminContext, { button, isDanger }: Ask): HtmlFragment => {
-  if (!context.operator.mustProve) return html`<button class="${isDanger ? 'danger' : 'first'}">${button}</button>`
+  if (!context.operator.mustProve)
+    return html`<button class="svc-button ${isDanger ? 'danger' : 'first'}">${button}</button>`
   const before = html`<p class="hint">You have not shown your passkey in the last ten minutes.</p>`
   return passkeyButton({
     kind: 'fill',
@@ -129,7 +130,7 @@ ${refusal && !isOfField && html`<p class="box wrong" role="alert" tabindex="-1" 
 ${ends.length > 0 && html`<div>${consequences(ends)}</div>`}
 <form method="post" novalidate>
 ${csrfInput(context.csrfToken)}${fields}${asksReason && reason}${buttonOf(context, ask)}
-<a class="second" href="${context.at(back)}">Do nothing</a>
+<a class="svc-button second" href="${context.at(back)}">Do nothing</a>
 </form>
 </div>
 `

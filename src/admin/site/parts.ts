@@ -18,7 +18,7 @@ export const actLink = (
   }: { does: AdminAction; path: string; text: string; label?: string; isDanger?: boolean },
 ): HtmlFragment | undefined =>
   context.may(does)
-    ? html`<a class="second small${isDanger && ' danger'}" href="${context.at(path)}"${label !== undefined && html` aria-label="${label}"`}>${text}</a>
+    ? html`<a class="svc-button second small${isDanger && ' danger'}" href="${context.at(path)}"${label !== undefined && html` aria-label="${label}"`}>${text}</a>
 `
     : undefined
 
@@ -32,7 +32,7 @@ interface Fact {
 export const facts = (
   list: readonly (Fact | undefined | false)[],
   { isWide = false }: { isWide?: boolean } = {},
-): HtmlFragment => html`<dl class="panel facts${isWide && ' wide'}">
+): HtmlFragment => html`<dl class="svc-card panel facts${isWide && ' wide'}">
 ${list.map(
   (fact) =>
     fact &&
@@ -51,7 +51,7 @@ interface Thing {
 
 /** Shows a list in a panel, or says that it is empty. */
 export const things = (list: readonly Thing[], empty: string, foot?: HtmlFragment): HtmlFragment =>
-  html`<div class="panel">
+  html`<div class="svc-card panel">
 ${
   list.length > 0
     ? html`<ul class="things">
@@ -85,11 +85,11 @@ export const pager = (
     ? html`<nav class="acts" aria-label="Pages">
 ${
   isLater &&
-  html`<a class="second small" href="${context.at(context.path)}${queryOf(without(context, 'cursor'))}">Newest</a>
+  html`<a class="svc-button second small" href="${context.at(context.path)}${queryOf(without(context, 'cursor'))}">Newest</a>
 `
 }${
   next !== undefined &&
-  html`<a class="second small" rel="next" href="${context.at(context.path)}${queryOf({ ...without(context, 'cursor'), cursor: next })}">${words}</a>
+  html`<a class="svc-button second small" rel="next" href="${context.at(context.path)}${queryOf({ ...without(context, 'cursor'), cursor: next })}">${words}</a>
 `
 }</nav>
 `

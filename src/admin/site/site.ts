@@ -64,7 +64,7 @@ const meOf = ({ operator, csrfToken, at }: AdminContext): HtmlFragment => {
   const what = role === 'change' ? 'may change' : 'only looks'
   if (name === undefined) return html`<p class="me">on this machine · ${what}</p>`
   return html`<div class="me"><a href="${at('/passkeys')}">${name}</a> <span>${what}</span>
-<form method="post" action="${at('/sign-out')}">${csrfInput(csrfToken)}<button class="second small">Sign out</button></form></div>`
+<form method="post" action="${at('/sign-out')}">${csrfInput(csrfToken)}<button class="svc-button second small">Sign out</button></form></div>`
 }
 
 export const createAdminSite = ({ appName, accentColor, hasClients }: SiteSettings): AdminSite => {
@@ -125,7 +125,7 @@ ${notice(context.done)}${given.body}
     document,
 
     card: (at, { body, ...rest }) =>
-      html`${headOf(at, rest)}<div class="card">
+      html`${headOf(at, rest)}<div class="svc-card card">
 <header>${brandOf(at)}</header>
 <main>
 <h1>${rest.title}</h1>

@@ -99,7 +99,7 @@ const findingSection = (context: AdminContext, found: Findings | undefined, nowM
     title: html`${message}${mark(code, 'bad')}`,
     about: cure,
   }))
-  const button = html`<form method="post" action="${context.at('/system/examine')}">${csrfInput(context.csrfToken)}<button class="second small">${found ? 'Look again' : 'Look for problems'}</button></form>`
+  const button = html`<form method="post" action="${context.at('/system/examine')}">${csrfInput(context.csrfToken)}<button class="svc-button second small">${found ? 'Look again' : 'Look for problems'}</button></form>`
   const when = found && html`<span class="about">Looked ${ago(found.atMs, nowMs)}.</span>`
   const empty = found
     ? 'Nothing to complain about.'

@@ -52,8 +52,8 @@ export const showLink = (
 ): HttpResponse => {
   const body = html`<div class="narrow"><h1>${title}</h1>
 <p>This link is for ${email} alone. It works once, until ${moment(expiresAtMs)}, and is not shown again.</p>
-<p class="panel none"><code id="link">${url}</code></p>
-<button class="second small" type="button" hidden data-copies="link" data-copied="Copied">Copy</button>
+<p class="svc-card panel none"><code id="link">${url}</code></p>
+<button class="svc-button second small" type="button" hidden data-copies="link" data-copied="Copied">Copy</button>
 <p><a href="${context.at(back)}">Go on</a></p></div>`
   return site.page(context, { title, tab: 'Users', body })
 }

@@ -79,7 +79,7 @@ const find = async (services: Services, text: string, filter: Filter): Promise<F
 const searchForm = ({ at }: AdminContext, text: string): HtmlFragment =>
   html`<form class="find" action="${at('/')}" role="search">
 <input id="q" name="q" type="search" value="${text}" autocomplete="off" autocapitalize="none" spellcheck="false" aria-label="Find a user, or anything by its id" placeholder="Email, username, id or address">
-<button class="first">Find</button>
+<button class="svc-button first">Find</button>
 </form>
 `
 
@@ -97,7 +97,7 @@ const filters = (context: AdminContext, filter: Filter, text: string): HtmlFragm
 <form class="filter" action="${context.at('/')}">
 ${text !== '' && html`<input type="hidden" name="q" value="${text}">`}${show !== undefined && html`<input type="hidden" name="show" value="${show}">`}
 ${textField({ name: 'role', label: 'Role', value: filter.role, isOptional: true })}${textField({ name: 'created', label: 'Created since', type: 'date', value: filter.createdSinceMs === undefined ? undefined : toTimestamp(filter.createdSinceMs).slice(0, 10), isOptional: true })}
-<div class="acts"><button class="second small">Filter</button> <a href="${context.at('/')}${queryOf({ q: text })}">All</a></div>
+<div class="acts"><button class="svc-button second small">Filter</button> <a href="${context.at('/')}${queryOf({ q: text })}">All</a></div>
 </form></details>
 `
 }

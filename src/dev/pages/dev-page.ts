@@ -50,7 +50,7 @@ export const row = (what: HtmlFragment, action?: HtmlFragment): HtmlFragment => 
 ${action}</div></li>
 `
 
-export const panel = (rows: readonly HtmlFragment[], empty: string): HtmlFragment => html`<div class="panel">
+export const panel = (rows: readonly HtmlFragment[], empty: string): HtmlFragment => html`<div class="svc-card panel">
 ${
   rows.length === 0
     ? html`<p class="foot">${empty}</p>`
@@ -61,7 +61,7 @@ ${rows}</ul>`
 
 /** A button that sends JSON, as a script does: forms are refused here. `next` is the page to go to. */
 export const sendButton = (label: string, { to, body = {}, next }: Sent): HtmlFragment =>
-  html`<button class="second small" type="button" data-send="${to}" data-body="${JSON.stringify(body)}"${next !== undefined && html` data-next="${next}"`}>${label}</button>
+  html`<button class="svc-button second small" type="button" data-send="${to}" data-body="${JSON.stringify(body)}"${next !== undefined && html` data-next="${next}"`}>${label}</button>
 `
 
 interface Sent {

@@ -48,10 +48,13 @@ ${panel(settingRows(view), '')}
 
 const signedIn = ({ email, roles }: HomeView): HtmlFragment =>
   email === undefined
-    ? row(html`<b>Nobody</b>`, html`<a class="second small" href="/auth/login?return_to=%2Fauth%2Fdev">Log in</a>`)
+    ? row(
+        html`<b>Nobody</b>`,
+        html`<a class="svc-button second small" href="/auth/login?return_to=%2Fauth%2Fdev">Log in</a>`,
+      )
     : row(
         html`<b>${email}</b>${roles.map((role) => html` <span class="badge plain">${role}</span>`)}`,
-        html`<a class="second small" href="/auth/logout">Log out</a>`,
+        html`<a class="svc-button second small" href="/auth/logout">Log out</a>`,
       )
 
 const userRow = ({ email, password }: DevUser, view: HomeView): HtmlFragment =>

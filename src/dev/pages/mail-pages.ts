@@ -17,11 +17,11 @@ ${panel(messages.toReversed().map(listed), 'There is no message yet. Sign up, or
 const listed = ({ id, subject, to, links, codes }: ReceivedMessage): HtmlFragment =>
   row(
     html`<a href="${AT}/${id}"><b>${subject}</b></a> <span class="about">To ${to}</span>`,
-    html`<div class="ways">${codes.map(codeButton)}${links.slice(0, 1).map((link) => html`<a class="second small" href="${link}">Open the link</a>`)}</div>`,
+    html`<div class="ways">${codes.map(codeButton)}${links.slice(0, 1).map((link) => html`<a class="svc-button second small" href="${link}">Open the link</a>`)}</div>`,
   )
 
 const codeButton = (code: string): HtmlFragment =>
-  html`<button class="second small" type="button" data-copy="${code}"><code>${code}</code></button>
+  html`<button class="svc-button second small" type="button" data-copy="${code}"><code>${code}</code></button>
 `
 
 const linkRow = (link: string): HtmlFragment => row(html`<a href="${link}">${link}</a>`)
@@ -36,11 +36,11 @@ export const mailPage = (layout: Layout, message: ReceivedMessage): string =>
 ${panel([...message.codes.map(codeRow), ...message.links.map(linkRow)], 'It has no link and no code.')}
 <section>
 <h2>As a mail program shows it</h2>
-<iframe class="panel" title="The message" src="${AT}/${message.id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"></iframe>
+<iframe class="svc-card panel" title="The message" src="${AT}/${message.id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"></iframe>
 </section>
 <section>
 <h2>As text</h2>
-<pre class="panel">${message.text}</pre>
+<pre class="svc-card panel">${message.text}</pre>
 </section>`,
   })
 

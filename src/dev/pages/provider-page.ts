@@ -9,7 +9,7 @@ export const providerPage = (layout: Layout, request: URLSearchParams): string =
   const hrefWith = (chosen: Record<string, string>): string =>
     `${PROVIDER_PATH}?${new URLSearchParams([...request, ...Object.entries(chosen)]).toString()}`
   const userLinks = (email: string): HtmlFragment => html`<div class="person">
-<a class="second" href="${hrefWith({ email })}">${email}</a>
+<a class="svc-button second" href="${hrefWith({ email })}">${email}</a>
 <a class="link" href="${hrefWith({ email, verified: 'false' })}">as an address that is not verified</a>
 </div>
 `
@@ -20,12 +20,12 @@ export const providerPage = (layout: Layout, request: URLSearchParams): string =
 <p>Choose who signs in. No password is asked for: this provider is a part of svc dev.</p>
 <div class="providers">
 ${DEV_USERS.map(({ email }) => userLinks(email))}</div>
-<div class="field another" hidden>
+<div class="svc-field another" hidden>
 <label for="email">Another email</label>
 <input id="email" type="email" autocomplete="off" spellcheck="false" value="alan@example.com">
 <div class="ways">
-<button class="second small" type="button" data-go="${hrefWith({})}">Sign in</button>
-<button class="second small" type="button" data-go="${hrefWith({ verified: 'false' })}">Not verified</button>
+<button class="svc-button second small" type="button" data-go="${hrefWith({})}">Sign in</button>
+<button class="svc-button second small" type="button" data-go="${hrefWith({ verified: 'false' })}">Not verified</button>
 </div>
 </div>
 <details>

@@ -1,4 +1,6 @@
 import { canonicalAddress, UNKNOWN_NETWORK } from '../../lib/address.ts'
+import type { OwnStyle } from '../../lib/own-style.ts'
+import type { ColorScheme } from '../../lib/theme.ts'
 import type { KnownDevice } from '../../lib/device.ts'
 import type { Message, MessageOf, NoticeMessage } from '../message.ts'
 import { onOneLine, ownLink } from './harmless.ts'
@@ -12,6 +14,10 @@ export interface MessageBranding {
   appName: string
   /** It has the form `#rrggbb`. */
   accentColor: string
+  /** By default it is `auto`. */
+  colorScheme?: ColorScheme | undefined
+  /** Its colours are those of messages too, as far as svc can read them. */
+  ownStyle?: OwnStyle | undefined
   /** This is an origin, without a path. */
   baseUrl: string
   /** This is an https or mailto address. */

@@ -1,7 +1,7 @@
 import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { createTheme, type Palette } from '../../lib/theme.ts'
-import type { Block, MessageContent } from './content.ts'
+import { createTheme, type Palette, schemesText } from '../../lib/theme.ts'
+import type { Block, MessageBranding, MessageContent } from './content.ts'
 import { currentLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 
@@ -38,17 +38,25 @@ const coloursOf = (colours: Palette): MessageColours => {
 const outlookRule = (name: string, declaration: string): string =>
   `[data-ogs${declaration.startsWith('color:') ? 'c' : 'b'}] .${name}{${declaration}!important}`
 
+type Look = Pick<MessageBranding, 'accentColor' | 'colorScheme' | 'ownStyle'>
+
+interface Colours {
+  usual: MessageColours
+  darkCss: string
+}
+
 /**
  * The light colours stand in each element, since some mail programs drop stylesheets; the dark ones are a stylesheet,
- * which wins over them in mail programs that know dark mode.
+ * which wins over them in mail programs that know dark mode. Where there is one scheme, there is no stylesheet.
  */
-const messageColours = (accentColor: string): { light: MessageColours; darkCss: string } => {
-  const { light, dark } = createTheme(accentColor)
+const messageColours = ({ accentColor, colorScheme = 'auto', ownStyle }: Look): Colours => {
+  const { light, dark } = createTheme(accentColor, ownStyle)
+  if (colorScheme !== 'auto') return { usual: coloursOf(colorScheme === 'light' ? light : dark), darkCss: '' }
   const rules = Object.entries(coloursOf(dark)).map(([name, all]: [string, string]) => [name, all.split(';')] as const)
   const media = rules.map(([name, all]) => `.${name}{${all.map((one) => `${one}!important`).join(';')}}`)
   const outlook = rules.flatMap(([name, all]) => all.map((one) => outlookRule(name, one)))
   return {
-    light: coloursOf(light),
+    usual: coloursOf(light),
     darkCss: `@media (prefers-color-scheme:dark){${media.join('')}}\n${outlook.join('\n')}`,
   }
 }
@@ -145,8 +153,9 @@ const previewHtml = ({ blocks }: MessageContent): HtmlFragment => {
  * Makes the HTML of a message. It loads nothing, and can be read if its stylesheet is dropped. The language stands in
  * the body, too, since mail programs drop the elements around it; Outlook takes a button's padding from the cell.
  */
-export const htmlPart = (content: MessageContent, accentColor: string): string => {
-  const { light, darkCss } = messageColours(accentColor)
+export const htmlPart = (content: MessageContent, look: Look): string => {
+  const { usual: light, darkCss } = messageColours(look)
+  const schemes = schemesText(look.colorScheme ?? 'auto')
   const { title } = content
   const { tag, direction } = currentLanguage()
   return html`<!doctype html>
@@ -154,12 +163,12 @@ export const htmlPart = (content: MessageContent, accentColor: string): string =
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
+<meta name="color-scheme" content="${schemes}">
+<meta name="supported-color-schemes" content="${schemes}">
 <meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">
 <title>${title}</title>
 <style>
-:root{color-scheme:light dark;supported-color-schemes:light dark}
+:root{color-scheme:${schemes};supported-color-schemes:${schemes}}
 ${darkCss}
 </style>
 </head>

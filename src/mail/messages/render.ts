@@ -34,5 +34,5 @@ const textPart = ({ title, blocks, sentBy, support }: MessageContent): string =>
 /** Renders a message from the catalogue. */
 export const renderMessage = (message: Message, branding: MessageBranding): RenderedMessage => {
   const content = contentOf(message, branding)
-  return { subject: content.title, text: textPart(content), html: htmlPart(content, branding.accentColor) }
+  return { subject: content.title, text: textPart(content), html: htmlPart(content, branding) }
 }

@@ -33,7 +33,7 @@ export const sheet = ({ csrfToken, email, nav, back, body }: Sheet, { brand }: L
 ${brand}
 <form method="post" action="/auth/logout">
 ${csrfInput(csrfToken)}<span>${email}</span>
-<button class="second small">${t('logout.button')}</button>
+<button class="svc-button second small">${t('logout.button')}</button>
 </form>
 </header>
 ${nav}<main>
@@ -69,7 +69,7 @@ const heading = ({ user }: AccountView): HtmlFragment => html`<div class="who">
 const passkeyOffer = ({ passkeys }: AccountView): HtmlFragment | undefined =>
   passkeys?.offer === undefined
     ? undefined
-    : html`<p class="panel offer">${t(passkeys.offer === 'after_mail' ? 'passkeys.offer_by_mail' : 'passkeys.offer')} <a href="#passkeys">${t('passkeys.add')}</a></p>
+    : html`<p class="svc-card panel offer">${t(passkeys.offer === 'after_mail' ? 'passkeys.offer_by_mail' : 'passkeys.offer')} <a href="#passkeys">${t('passkeys.add')}</a></p>
 `
 
 /** Creates the account page, which shows the account in rows. */

@@ -33,9 +33,9 @@ export const notMe = (hasPassword: boolean, page = ''): HtmlFragment => html`<de
 <div class="ways">
 ${
   hasPassword &&
-  html`<a class="second small" href="${page}#change-password">${t('account.password.change')}</a>
+  html`<a class="svc-button second small" href="${page}#change-password">${t('account.password.change')}</a>
 `
-}<a class="second small" href="${page}#devices">${t('account.activity.see_devices')}</a>
+}<a class="svc-button second small" href="${page}#devices">${t('account.activity.see_devices')}</a>
 </div>
 </div>
 </details>`

@@ -39,7 +39,7 @@ ${
   action: {
     kind: 'sends',
     form: html`<form method="post" action="${ACTION}">
-${csrfInput(csrfToken)}<button class="second small" name="client_id" value="${clientId}" aria-label="${t('account.applications.disconnect_label', { name })}">${t('account.applications.disconnect')}</button>
+${csrfInput(csrfToken)}<button class="svc-button second small" name="client_id" value="${clientId}" aria-label="${t('account.applications.disconnect_label', { name })}">${t('account.applications.disconnect')}</button>
 </form>`,
   },
 })
@@ -48,7 +48,7 @@ ${csrfInput(csrfToken)}<button class="second small" name="client_id" value="${cl
 export const disconnectAllForm = ({ csrfToken, applications = [] }: Listed): HtmlFragment | undefined =>
   applications.length > 0
     ? html`<form method="post" action="${ACTION}">
-${csrfInput(csrfToken)}<button class="second small" name="all" value="1">${t('account.applications.disconnect_all')}</button>
+${csrfInput(csrfToken)}<button class="svc-button second small" name="all" value="1">${t('account.applications.disconnect_all')}</button>
 </form>`
     : undefined
 

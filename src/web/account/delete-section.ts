@@ -15,7 +15,7 @@ const dataRow = ({ csrfToken, data }: AccountView): AccountRow => ({
     ? {
         kind: 'sends',
         form: html`<form method="post" action="/auth/account/data">
-${csrfInput(csrfToken)}<button class="second small" name="download" value="1" aria-label="${t('account.data.title')}">${t('account.data.button')}</button>
+${csrfInput(csrfToken)}<button class="svc-button second small" name="download" value="1" aria-label="${t('account.data.title')}">${t('account.data.button')}</button>
 </form>`,
       }
     : confirmFirst('download-data', t('account.data.button'), t('account.data.title')),
@@ -36,7 +36,7 @@ const deletionForm = ({ csrfToken, deletion, signIn }: AccountView, focus: Focus
   html`<form method="post" action="/auth/account/delete" novalidate>
 ${csrfInput(csrfToken)}
 ${(!signIn || signIn.hasPassword) && passwordField(deletion, focus)}
-<button class="danger">${t('account.delete.button')}</button>
+<button class="svc-button danger">${t('account.delete.button')}</button>
 </form>`
 
 /**

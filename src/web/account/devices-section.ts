@@ -27,7 +27,7 @@ const iconOf = (userAgent: string): HtmlFragment => {
 /** Screen readers and lists of buttons name the device, since a user can have several of one kind. */
 const endForm = ({ id, lastSeenAtMs }: SessionView, device: string, { csrfToken, returnTo }: Listed): HtmlFragment =>
   html`<form method="post" action="/auth/account/sessions">
-${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="second small" name="session_id" value="${id}"><span aria-hidden="true">${t('account.devices.log_out')}</span><span class="unseen">${t.html('account.devices.log_out_label', { device, when: momentOf(lastSeenAtMs) })}</span></button>
+${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="svc-button second small" name="session_id" value="${id}"><span aria-hidden="true">${t('account.devices.log_out')}</span><span class="unseen">${t.html('account.devices.log_out_label', { device, when: momentOf(lastSeenAtMs) })}</span></button>
 </form>`
 
 export const deviceRow = (session: SessionView, listed: Listed): AccountRow => {
@@ -50,7 +50,7 @@ ${t.html('account.devices.since', { date: momentOf(createdAtMs) })}`
 
 export const endOthersForm = ({ csrfToken, returnTo }: Listed): HtmlFragment =>
   html`<form method="post" action="/auth/account/sessions">
-${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="second small" name="all_others" value="1">${t('account.devices.log_out_others')}</button>
+${csrfInput(csrfToken)}${returnToInput(returnTo)}<button class="svc-button second small" name="all_others" value="1">${t('account.devices.log_out_others')}</button>
 </form>`
 
 interface Shown extends Listed {

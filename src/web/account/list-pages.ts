@@ -39,11 +39,11 @@ const pager = (path: string, { isLater, nextCursor }: ListView): HtmlFragment | 
     ? html`<nav class="ways" aria-label="${t('account.paging.title')}">
 ${
   isLater &&
-  html`<a class="second small" href="${path}">${t('account.paging.newest')}</a>
+  html`<a class="svc-button second small" href="${path}">${t('account.paging.newest')}</a>
 `
 }${
   nextCursor !== undefined &&
-  html`<a class="second small" rel="next" href="${path}?cursor=${encodeURIComponent(nextCursor.toWellFormed())}">${t('account.paging.older')}</a>
+  html`<a class="svc-button second small" rel="next" href="${path}?cursor=${encodeURIComponent(nextCursor.toWellFormed())}">${t('account.paging.older')}</a>
 `
 }</nav>
 `
@@ -71,7 +71,7 @@ ${
   about &&
   html`<p class="about">${about}</p>
 `
-}${message}<div class="panel">
+}${message}<div class="svc-card panel">
 ${
   items.length > 0
     ? html`<ul class="rows">

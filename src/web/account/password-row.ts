@@ -39,7 +39,7 @@ ${!isFirst && currentPassword(view, focus)}${chosenPassword({
   minLength: passwordMinLength,
 })}
 <p class="about">${t(isFirst ? 'account.password.set_up_about' : 'account.password.change_about')}</p>
-<button class="second">${t('common.save')}</button>
+<button class="svc-button second">${t('common.save')}</button>
 </form>`
 
 /** The row is undefined if the service accepts no passwords. */

@@ -20,7 +20,7 @@ ${field({
   problem: newEmail.error,
   focused: focus === 'email',
 })}
-<button class="second">${t('check_mail.send_link')}</button>
+<button class="svc-button second">${t('check_mail.send_link')}</button>
 </form>`
 
 /**
@@ -64,7 +64,7 @@ const confirmationRow = ({ csrfToken }: AccountView): AccountRow => ({
   action: {
     kind: 'sends',
     form: html`<form method="post" action="/auth/account/email/verify">
-${csrfInput(csrfToken)}<button class="second small">${t('account.email.resend')}</button>
+${csrfInput(csrfToken)}<button class="svc-button second small">${t('account.email.resend')}</button>
 </form>`,
   },
 })
@@ -76,7 +76,7 @@ const requestedRow = ({ csrfToken }: AccountView, requested: string): AccountRow
   action: {
     kind: 'sends',
     form: html`<form method="post" action="/auth/account/email">
-${csrfInput(csrfToken)}<button class="second small" name="cancel" value="1">${t('account.email.cancel')}</button>
+${csrfInput(csrfToken)}<button class="svc-button second small" name="cancel" value="1">${t('account.email.cancel')}</button>
 </form>`,
   },
 })
@@ -99,7 +99,7 @@ ${chosenUsername({
   problem: username.error,
   focused: focus === 'username',
 })}
-<button class="second">${t('common.save')}</button>
+<button class="svc-button second">${t('common.save')}</button>
 </form>`,
     },
   }
@@ -117,7 +117,7 @@ const nameRow = ({ csrfToken, name, user, at }: AccountView, focus: Focus): Acco
       body: html`<form method="post" action="/auth/account/name" novalidate>
 ${csrfInput(csrfToken)}
 ${nameField(name, focus === 'name')}
-<button class="second">${t('common.save')}</button>
+<button class="svc-button second">${t('common.save')}</button>
 </form>`,
     },
   }

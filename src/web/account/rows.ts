@@ -62,7 +62,7 @@ const facts = ({ icon, title, badge: shown, state }: AccountRow): HtmlFragment =
 
 const opening = (row: AccountRow, action: Extract<RowAction, { kind: 'opens' }>): HtmlFragment =>
   html`<li><details${Boolean(action.isOpen) && html` open`}>
-<summary class="row">${facts(row)}<span class="second small${action.isDanger === true && ' danger'}"><span>${action.label}</span><span>${t('account.row.close')}</span></span></summary>
+<summary class="row">${facts(row)}<span class="svc-button second small${action.isDanger === true && ' danger'}"><span>${action.label}</span><span>${t('account.row.close')}</span></span></summary>
 <div class="more"${row.id && html` id="${row.id}"`}>
 ${action.body}
 </div>
@@ -73,7 +73,7 @@ const buttonOf = (row: AccountRow): HtmlFragment | undefined => {
   if (row.action?.kind === 'sends') return row.action.form
   if (row.action?.kind !== 'leads') return undefined
   const { href, label, name } = row.action
-  return html`<a class="second small" href="${href}"${name !== undefined && html` aria-label="${name}"`}>${label}</a>`
+  return html`<a class="svc-button second small" href="${href}"${name !== undefined && html` aria-label="${name}"`}>${label}</a>`
 }
 
 export const rowItem = (row: AccountRow): HtmlFragment =>
@@ -89,7 +89,7 @@ export const rowItem = (row: AccountRow): HtmlFragment =>
 export const section = ({ id, title, formerId, rows, items = [], foot, data, message }: Section): HtmlFragment =>
   html`<section aria-labelledby="${id}-title"${!message && html` id="${id}"`}${data}>
 <h2 id="${id}-title">${title}</h2>
-${message && html`<div id="${id}" class="message" tabindex="-1">${message}</div>`}<div class="panel"${formerId && html` id="${formerId}"`}>
+${message && html`<div id="${id}" class="message" tabindex="-1">${message}</div>`}<div class="svc-card panel"${formerId && html` id="${formerId}"`}>
 ${
   rows.length + items.length > 0 &&
   html`<ul class="rows">

@@ -28,14 +28,14 @@ ${field({
   problem: refused?.problem,
   focused: Boolean(refused?.problem),
 })}
-<button class="second">${t('common.save')}</button>
+<button class="svc-button second">${t('common.save')}</button>
 </form>`
 }
 
 const removeForm = ({ id, name }: PasskeyView, csrfToken: string): HtmlFragment =>
   html`<form method="post" action="${PASSKEYS}">
 ${csrfInput(csrfToken)}<input type="hidden" name="passkey_id" value="${id}">
-<button class="second danger" name="remove" value="1" aria-label="${t('passkeys.remove_label', { name })}">${t('passkeys.remove')}</button>
+<button class="svc-button second danger" name="remove" value="1" aria-label="${t('passkeys.remove_label', { name })}">${t('passkeys.remove')}</button>
 </form>`
 
 const passkeyForms = (passkey: PasskeyView, view: AccountView): HtmlFragment =>
@@ -75,7 +75,7 @@ const passkeyRow = (passkey: PasskeyView, view: AccountView, isRecentlyAuthentic
 
 const disconnectForm = (linked: LinkedView, csrfToken: string): HtmlFragment =>
   html`<form method="post" action="/auth/account/identities">
-${csrfInput(csrfToken)}<button class="second small" name="identity_id" value="${linked.id}" aria-label="${disconnectLabel(linked)}">${t('account.provider.disconnect')}</button>
+${csrfInput(csrfToken)}<button class="svc-button second small" name="identity_id" value="${linked.id}" aria-label="${disconnectLabel(linked)}">${t('account.provider.disconnect')}</button>
 </form>`
 
 const linkedRow = (linked: LinkedView, csrfToken: string, isRecentlyAuthenticated: boolean): AccountRow => {

@@ -35,7 +35,7 @@ const browsersRow = ({ csrfToken, trustedBrowsers }: SecondFactorSectionView): A
   action: {
     kind: 'sends',
     form: html`<form method="post" action="/auth/account/browsers">
-${csrfInput(csrfToken)}<button class="second small" name="forget_trusted" value="1" aria-label="${t('account.trusted.forget_label')}">${t('account.trusted.forget')}</button>
+${csrfInput(csrfToken)}<button class="svc-button second small" name="forget_trusted" value="1" aria-label="${t('account.trusted.forget_label')}">${t('account.trusted.forget')}</button>
 </form>`,
   },
 })

@@ -36,5 +36,5 @@ const backPage = (layout: Layout, name: string, redirectUri: string, address: st
     title: t('authorize.back_title', { name }),
     sign: 'check',
     body: html`<p>${kindOfRedirect(redirectUri) === 'https' ? t.html('authorize.back_about', { host: html`<b>${hostOf(redirectUri)}</b>` }) : t('authorize.back_about_program')}</p>
-<a class="first" href="${address}">${t('authorize.back_button', { name })}</a>`,
+<a class="svc-button first" href="${address}">${t('authorize.back_button', { name })}</a>`,
   })

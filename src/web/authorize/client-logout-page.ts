@@ -19,8 +19,8 @@ export const createClientLogoutPage =
       const { returnUri, name } = view.done
       const button =
         returnUri === undefined
-          ? html`<a class="first" href="/auth/login">${t('login.title')}</a>`
-          : html`<a class="first" href="${returnUri}">${t('authorize.back_button', { name })}</a>`
+          ? html`<a class="svc-button first" href="/auth/login">${t('login.title')}</a>`
+          : html`<a class="svc-button first" href="${returnUri}">${t('authorize.back_button', { name })}</a>`
       return layout.panel({
         title: t('logout.done'),
         sign: 'check',
@@ -37,8 +37,8 @@ export const createClientLogoutPage =
 ${name !== undefined && html`<p>${t.html('logout.asked_by', { name: html`<b><bdi>${name}</bdi></b>` })}</p>`}
 <form method="post" action="/auth/oauth2/logout/confirm">
 ${csrfInput(csrfToken)}<input type="hidden" name="query" value="${query}">
-<button class="first">${t('logout.button')}</button>
-<a class="second" href="/auth/account">${t('logout.stay')}</a>
+<button class="svc-button first">${t('logout.button')}</button>
+<a class="svc-button second" href="/auth/account">${t('logout.stay')}</a>
 </form>`,
     })
   }

@@ -82,8 +82,8 @@ ${resource !== undefined && html`<p>${t.html('authorize.resource', { host: html`
 const buttons = ({ kind, email, csrfToken, request, returnTo }: ConsentView): HtmlFragment =>
   html`<form method="post" action="/auth/oauth2/consent">
 ${csrfInput(csrfToken)}<input type="hidden" name="request" value="${request}">${returnToInput(returnTo)}
-<button class="first" name="allow" value="1" data-waits="2000" data-tells="wait">${kind === 'consent' ? t('authorize.allow') : t('authorize.continue_as', { email })}</button>
-<button class="second" name="allow" value="0">${t('authorize.cancel')}</button>
+<button class="svc-button first" name="allow" value="1" data-waits="2000" data-tells="wait">${kind === 'consent' ? t('authorize.allow') : t('authorize.continue_as', { email })}</button>
+<button class="svc-button second" name="allow" value="0">${t('authorize.cancel')}</button>
 <p class="unseen" id="wait" role="status" data-wait="${t('authorize.wait')}" data-ready="${t('authorize.ready')}"></p>
 </form>`
 

@@ -46,7 +46,7 @@ export const createProblemPage =
     const body = html`<p>${isLost ? t('authorize.lost_about') : t('authorize.problem_about')}</p>
 ${!isLost && html`<h2>${t('authorize.problem_developer')}</h2>`}
 <p class="about">${lost === undefined ? details : t(lost)}</p>
-<a class="first" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
+<a class="svc-button first" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>`
     const title = isLost ? t('authorize.lost_title') : t('authorize.problem_title')
     const over = t('error.status', { status: 400 })
     const text = layout.panel({ title, sign: 'warning', over, requestId, body })

@@ -45,7 +45,7 @@ ${field({
   problem: errors.email,
   focused: !problem || Boolean(errors.email),
 })}
-<button class="first">${t('email_sign_in.send')}</button>
+<button class="svc-button first">${t('email_sign_in.send')}</button>
 </form>`,
     })
 
@@ -101,12 +101,12 @@ export const createTypeCodePage =
 <form method="post" action="${CODE}" novalidate>
 ${hidden}
 ${fieldsOf(view)}
-<button class="first">${t(confirms ? 'common.confirm' : 'login.title')}</button>
+<button class="svc-button first">${t(confirms ? 'common.confirm' : 'login.title')}</button>
 </form>
 <p class="about">${t.html(confirms ? 'check_mail.nothing' : 'email_sign_in.link_too', { support: layout.support.sentence() })}</p>
 <form class="${isNew && 'later'}" method="post" action="${ASK}">
 ${hidden}
-<button class="second">${t('email_sign_in.send_another')}</button>
+<button class="svc-button second">${t('email_sign_in.send_another')}</button>
 </form>`,
     })
   }
@@ -161,7 +161,7 @@ ${
   name &&
   html`${nameField({ ...name, problem: errors.name }, Boolean(errors.name))}
 `
-}${makesAccount && layout.agreement()}<button class="first">${t(makesAccount ? 'signup.button' : 'login.title')}</button>
+}${makesAccount && layout.agreement()}<button class="svc-button first">${t(makesAccount ? 'signup.button' : 'login.title')}</button>
 </form>`,
     })
   }
@@ -174,6 +174,6 @@ export const createPasskeyNeededPage =
       title: t('email_sign_in.passkey_title'),
       sign: 'key',
       body: html`<p>${t.html('email_sign_in.passkey', { email: bold(email) })}</p>
-<a class="first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>
+<a class="svc-button first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>
 <p class="about">${t.html('email_sign_in.passkey_lost', { support: layout.support.sentence() })}</p>`,
     })

@@ -87,7 +87,7 @@ export const passkeyAlone = (
   providers === undefined || !factor || takesCode(factor)
     ? undefined
     : html`<p>${t.html(about, { email: bold(email) })}</p>
-<a class="first" href="/auth/login">${t('login.title')}</a>`
+<a class="svc-button first" href="/auth/login">${t('login.title')}</a>`
 
 type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }
 
@@ -100,7 +100,7 @@ export const entryForm = (layout: Layout, form: EntryForm, entry: EntryLink) => 
   const passkey = layout.passkeys && passkeyEntry(layout, form, entry)
   const start = html`<form method="post" action="${entry.purpose === 'undo' ? '/auth/email/undo' : '/auth/password/reset'}" novalidate>
 ${csrfInput(csrfToken)}${entryInputs(entry)}`
-  const proceed = layout.emailSignIn && html`<button class="first">${t('common.continue')}</button>`
+  const proceed = layout.emailSignIn && html`<button class="svc-button first">${t('common.continue')}</button>`
   const line = proceed && (passkey !== false || providers.length > 0) && orLine()
   if (!factor)
     return html`${

@@ -33,13 +33,13 @@ const confirmForm = (view: NewEmailView): HtmlFragment => {
   return html`<form method="post" action="/auth/email/verify" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${missing === 'password' && html`${ownerInput(email)}${password}`}
-<button class="first">${t('new_email.button')}</button>
+<button class="svc-button first">${t('new_email.button')}</button>
 </form>`
 }
 
 const toLogin = (email: string): HtmlFragment =>
   html`<div class="steps">
-<a class="first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>
+<a class="svc-button first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>
 </div>`
 
 /** Creates the page of a link that confirms a new address. Anybody may have asked for it, so it names the account. */
@@ -70,7 +70,7 @@ export const createNewEmailTakenPage =
       sign: 'info',
       body: html`<p>${t.html('new_email.taken', { email: bold(email), new_email: bold(newEmail) })}</p>
 <div class="steps">
-<a class="first" href="/auth/account">${t('common.to_account')}</a>
+<a class="svc-button first" href="/auth/account">${t('common.to_account')}</a>
 </div>`,
     })
 
@@ -83,7 +83,7 @@ export const createNewEmailConfirmedPage =
       sign: 'check',
       body: html`<p>${t.html(layout.passwords ? 'new_email.done' : 'new_email.done_passwordless', { email: bold(newEmail) })}</p>
 <div class="steps">
-<a class="first" href="/auth/account">${t('common.to_account')}</a>
+<a class="svc-button first" href="/auth/account">${t('common.to_account')}</a>
 </div>`,
     })
 
@@ -97,7 +97,7 @@ ${chosenPassword({
   focused: Boolean(errors.password),
   minLength: layout.passwordMinLength,
 })}
-${formEnd(layout, view, html`<button class="first">${t('undo_email.button')}</button>`)}
+${formEnd(layout, view, html`<button class="svc-button first">${t('undo_email.button')}</button>`)}
 </form>`
 }
 

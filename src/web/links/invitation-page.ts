@@ -59,7 +59,7 @@ ${byPassword && passwordField(view, layout)}${
   html`
 ${nameField({ ...name, problem: errors.name }, !errors.password && Boolean(errors.name))}`
 }${username !== undefined && usernameField(username, view)}
-<button class="first">${t(byPassword ? 'common.save_and_log_in' : 'common.continue')}</button>
+<button class="svc-button first">${t(byPassword ? 'common.save_and_log_in' : 'common.continue')}</button>
 </form>
 `
 }

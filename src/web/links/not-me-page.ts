@@ -70,7 +70,7 @@ ${leavesLine(otherEmail)}
 <form method="post" action="/auth/account/not-me" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${setsPassword && passwordField(layout, view)}
-${formEnd(layout, view, html`<button class="first">${button}</button>`)}
+${formEnd(layout, view, html`<button class="svc-button first">${button}</button>`)}
 </form>
 <p class="hint">${t('not_me.otherwise')}</p>`,
     })

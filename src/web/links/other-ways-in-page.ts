@@ -28,7 +28,7 @@ const row = (linked: LinkedView): HtmlFragment => {
 `
   }${t.html('account.provider.connected', { date: dayOf(linkedAtMs) })}</p>
 </div>
-<button class="second small" name="identity_id" value="${id}" aria-label="${disconnectLabel(linked)}">${t('account.provider.disconnect')}</button>
+<button class="svc-button second small" name="identity_id" value="${id}" aria-label="${disconnectLabel(linked)}">${t('account.provider.disconnect')}</button>
 </li>
 `
 }
@@ -50,7 +50,7 @@ ${
   removable &&
   html`<form method="post" action="/auth/account/passkeys">
 ${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
-<button class="second small" name="remove" value="1" aria-label="${t('passkeys.remove_label', { name })}">${t('passkeys.remove')}</button>
+<button class="svc-button second small" name="remove" value="1" aria-label="${t('passkeys.remove_label', { name })}">${t('passkeys.remove')}</button>
 </form>
 `
 }</li>
@@ -82,7 +82,7 @@ ${linked.map(row)}</ul>
   html`<ul class="entries">
 ${passkeys.map((passkey) => passkeyRow(passkey, hiddenInputs))}</ul>
 `
-}<a class="first" href="${returnTo}">${t('other_ways.continue')}</a>`,
+}<a class="svc-button first" href="${returnTo}">${t('other_ways.continue')}</a>`,
     })
   }
 }

@@ -52,7 +52,7 @@ ${field({
   problem: errors.email,
   focused: !problem || Boolean(errors.email),
 })}
-<button class="first">${t('check_mail.send_link')}</button>
+<button class="svc-button first">${t('check_mail.send_link')}</button>
 </form>`,
     })
 
@@ -65,7 +65,7 @@ export const createLinkSentPage = (layout: Layout): (() => string) =>
       below: html`<a href="/auth/login">${t('common.back_to_login')}</a>`,
       body: html`<p>${t(layout.passwords ? 'reset.sent' : 'reset.sent_passwordless')}</p>
 <p class="about">${t.html('reset.nothing', { support: layout.support.sentence() })}</p>
-<a class="second" href="/auth/password/forgot">${t('reset.try_again')}</a>`,
+<a class="svc-button second" href="/auth/password/forgot">${t('reset.try_again')}</a>`,
     })
     return () => page
   })
@@ -78,7 +78,7 @@ export const createForgotWithoutMailPage = (layout: Layout): (() => string) => {
       title: askTitle(layout),
       sign: 'info',
       body: html`<p>${t.html(key, { support: layout.support.sentence() })}</p>
-<a class="first" href="/auth/login">${t('common.back_to_login')}</a>`,
+<a class="svc-button first" href="/auth/login">${t('common.back_to_login')}</a>`,
     })
 }
 
@@ -104,7 +104,7 @@ ${chosenPassword({
   focused: Boolean(errors.password) || !(problem ?? wrongFieldOf(view)),
   minLength: layout.passwordMinLength,
 })}
-${formEnd(layout, view, html`<button class="first">${t('common.save_and_log_in')}</button>`)}
+${formEnd(layout, view, html`<button class="svc-button first">${t('common.save_and_log_in')}</button>`)}
 </form>`
 }
 

@@ -18,8 +18,8 @@ export const createEmailConfirmedPage =
       sign: 'check',
       body: html`<p>${t.html('verify.done', { email: bold(email) })}</p>
 <div class="steps">
-<a class="first" href="/auth/account">${t('common.to_account')}</a>
-<a class="second" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>
+<a class="svc-button first" href="/auth/account">${t('common.to_account')}</a>
+<a class="svc-button second" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>
 </div>`,
     })
 
@@ -32,8 +32,8 @@ export const createEmailTakenPage =
       sign: 'info',
       body: html`<p>${t.html('verify.taken', { email: bold(email) })}</p>
 <div class="steps">
-<a class="first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>
-<a class="second" href="${entryHref('/auth/password/forgot', undefined, email)}">${t('login.forgot')}</a>
+<a class="svc-button first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>
+<a class="svc-button second" href="${entryHref('/auth/password/forgot', undefined, email)}">${t('login.forgot')}</a>
 </div>`,
     })
 
@@ -51,7 +51,7 @@ export const createConfirmEmailPage =
 ${leavesLine(view.otherEmail)}
 <form method="post" action="/auth/email/verify">
 ${hiddenInputs(view)}
-<button class="first">${t('verify.button')}</button>
+<button class="svc-button first">${t('verify.button')}</button>
 </form>`,
     })
 
@@ -67,7 +67,7 @@ ${field({
   problem: view.errors.password,
   focused: Boolean(view.errors.password),
 })}
-<button class="${passwordButtonClass(layout, view.problem)}">${t('verify.prove_button')}</button>
+<button class="svc-button ${passwordButtonClass(layout, view.problem)}">${t('verify.prove_button')}</button>
 </form>`
 
 const newPasswordField = (
@@ -95,7 +95,7 @@ ${newPasswordField('new_password', view.errors.new_password, layout)}
 <p>${t('reclaim.ends')}</p>
 ${reclaimConsequences()}
 </div>
-<button class="${view.hasPassword ? 'second' : 'first'}">${t('reclaim.button')}</button>
+<button class="svc-button ${view.hasPassword ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
 
 const reclaimSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>
@@ -111,7 +111,7 @@ ${view.hasPassword && passwordForm(view, layout)}
 ${reclaimSection(view, layout)}`
 
 const toLogin = ({ email }: ProveAccountView): HtmlFragment =>
-  html`<a class="first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>`
+  html`<a class="svc-button first" href="${entryHref('/auth/login', undefined, email)}">${t('login.title')}</a>`
 
 const howToProve = ({ passwords, hasPassword, email }: ProveAccountView): HtmlFragment => {
   const way = hasPassword ? 'password' : 'reclaim'
@@ -157,7 +157,7 @@ ${ownerInput(view.email)}
 ${view.choosesPassword && newPasswordField('password', view.errors.password, layout)}
 ${view.name && nameField({ ...view.name, problem: view.errors.name }, Boolean(view.errors.name) && !view.errors.password)}
 ${view.username !== undefined && usernameField(view.username, view)}
-<button class="first">${t('signup.button')}</button>
+<button class="svc-button first">${t('signup.button')}</button>
 </form>`,
     })
 

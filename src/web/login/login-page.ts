@@ -124,7 +124,7 @@ const passkeyWay = (
 
 /** The same form sends the address that was typed to another place. */
 const mailButton = ({ lastWay }: LoginView, style: 'first' | 'second'): HtmlFragment =>
-  html`<button class="${style}" formaction="/auth/login/email">${t('email_sign_in.button')}${lastWay === 'email' && html` ${lastUsedMark()}`}</button>`
+  html`<button class="svc-button ${style}" formaction="/auth/login/email">${t('email_sign_in.button')}${lastWay === 'email' && html` ${lastUsedMark()}`}</button>`
 
 const isFirstVisit = ({ returnTo, email, errors, problem, notice, lastWay }: LoginView): boolean =>
   email === '' && !returnTo && !notice && !lastWay && !errors.email && !errors.password && !problem
@@ -196,7 +196,7 @@ ${forgotLink(layout, view)}`,
 ${above}<form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${fields(forgotOf(view))}
-<button class="${passwordButtonClass(layout, view.problem)}">${t('login.title')}${view.lastWay === 'password' && html` ${lastUsedMark()}`}</button>
+<button class="svc-button ${passwordButtonClass(layout, view.problem)}">${t('login.title')}${view.lastWay === 'password' && html` ${lastUsedMark()}`}</button>
 ${emailSignIn && mailButton(view, 'second')}
 </form>
 ${forgotBelow(layout, view)}

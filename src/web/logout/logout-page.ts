@@ -17,12 +17,12 @@ const question = ({ csrfToken, returnTo, email }: LogoutView): HtmlFragment => h
 `
 }<form method="post" action="/auth/logout">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
-<button class="first">${t('logout.button')}</button>
-<a class="second" href="/auth/account">${t('logout.stay')}</a>
+<button class="svc-button first">${t('logout.button')}</button>
+<a class="svc-button second" href="/auth/account">${t('logout.stay')}</a>
 </form>`
 
 const farewell = (): HtmlFragment => html`<p>${t('logout.done_advice')}</p>
-<a class="first" href="/auth/login">${t('login.title')}</a>`
+<a class="svc-button first" href="/auth/login">${t('login.title')}</a>`
 
 /** Creates the page with the logout button. A visitor who is not logged in gets a page that says so. */
 export const createLogoutPage =

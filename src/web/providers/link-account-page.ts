@@ -40,7 +40,7 @@ ${field({
   // There is no autofocus: the user should first read the text above.
   focused: Boolean(view.errors.password),
 })}
-<button class="${passwordButtonClass(layout, view.problem)}">${t('account.provider.connect', { provider: view.provider.label })}</button>
+<button class="svc-button ${passwordButtonClass(layout, view.problem)}">${t('account.provider.connect', { provider: view.provider.label })}</button>
 </form>
 `
 
@@ -57,7 +57,7 @@ ${csrfInput(csrfToken)}${pendingInput(pending)}
 <p>${t.html('reclaim.about_provider', { provider: provider.label, email: bold(email) })}</p>
 ${reclaimConsequences()}
 </div>
-<button class="${hasPassword || providers.length > 0 ? 'second' : 'first'}">${t('reclaim.button')}</button>
+<button class="svc-button ${hasPassword || providers.length > 0 ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
 
 // The section is collapsed if the user can prove ownership in another way: reclaiming ends all other access to the

@@ -34,7 +34,7 @@ ${
   takes &&
   html`${codeEntry({ takes, errors, value, focused: Boolean(codeProblem) && !errors.password && !problem })}
 `
-}<button class="first">${t('common.confirm')}</button>
+}<button class="svc-button first">${t('common.confirm')}</button>
 </form>
 `
 }
@@ -67,7 +67,7 @@ const mailWay = ({ csrfToken, byMail = false, providers, returnTo, acr }: Reauth
   byMail &&
   html`<form method="post" action="/auth/login/email">
 ${csrfInput(csrfToken)}${intentInput('confirm')}${stepUpInputs(returnTo, acr)}
-<button class="${providers.length > 0 ? 'second' : 'first'}">${t('email_sign_in.button')}</button>
+<button class="svc-button ${providers.length > 0 ? 'second' : 'first'}">${t('email_sign_in.button')}</button>
 </form>`
 
 const aboutOf = (view: ReauthenticationView, { appName: app, support }: Layout, isPossible: boolean): HtmlFragment => {
@@ -116,8 +116,8 @@ export const createStepUpImpossiblePage = (layout: Layout) => (): string =>
     over: t('error.status', { status: 403 }),
     body: html`<p>${t.html('reauthentication.off_about', { app: layout.appName, support: layout.support.sentence() })}</p>
 <div class="steps">
-<a class="first" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>
-<a class="second" href="/auth/account">${t('common.back_to_account')}</a>
+<a class="svc-button first" href="${layout.homeUrl}">${t('common.home', { app: layout.appName })}</a>
+<a class="svc-button second" href="/auth/account">${t('common.back_to_account')}</a>
 </div>`,
   })
 

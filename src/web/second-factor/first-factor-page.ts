@@ -26,7 +26,7 @@ export interface FirstFactorView {
 const form = (view: FirstFactorView, style: 'first' | 'second', label: string): HtmlFragment =>
   html`<form method="post" action="/auth/account/first-factor">
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}${view.token !== undefined && tokenInput(view.token)}
-<button class="${style}">${label}</button>
+<button class="svc-button ${style}">${label}</button>
 </form>
 `
 
@@ -49,8 +49,8 @@ ${form(view, 'first', t('first_factor.prove_button'))}`
 <p>${t.html(passwords ? 'first_factor.not_you' : 'first_factor.not_you_passwordless', { support: support.sentence() })}</p>
 ${
   passwords
-    ? html`<a class="second" href="/auth/account#change-password">${t('account.password.change')}</a>`
-    : html`<a class="second" href="/auth/account#devices">${t('account.activity.see_devices')}</a>`
+    ? html`<a class="svc-button second" href="/auth/account#change-password">${t('account.password.change')}</a>`
+    : html`<a class="svc-button second" href="/auth/account#devices">${t('account.activity.see_devices')}</a>`
 }`
 }
 

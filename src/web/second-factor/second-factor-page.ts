@@ -36,13 +36,13 @@ const appPart = (
   app: string,
 ): HtmlFragment => html`<p><b>${t('authenticator.title')}</b> <span class="badge">${t('account.two_step.on')}</span></p>
 <p>${t('authenticator.on_about')}</p>
-<a class="second" href="${ACTION}?replace=1">${t('authenticator.replace')}</a>
+<a class="svc-button second" href="${ACTION}?replace=1">${t('authenticator.replace')}</a>
 <details>
 <summary class="quiet">${t('authenticator.remove_open')}</summary>
 <form method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}
 <p>${isRequired ? t('authenticator.remove_required', { app }) : t('authenticator.remove_about')}</p>
-<button class="danger" name="remove" value="1">${t('authenticator.remove')}</button>
+<button class="svc-button danger" name="remove" value="1">${t('authenticator.remove')}</button>
 </form>
 </details>`
 
@@ -53,7 +53,7 @@ const recoveryPart = (
 <p>${t('recovery.about')} <b>${left === 0 ? t('recovery.left_none') : t.plural('recovery.left', left, { total: RECOVERY_CODES })}</b></p>
 <form method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
-<button class="second" name="recovery_codes" value="new">${t('recovery.renew')}</button>
+<button class="svc-button second" name="recovery_codes" value="new">${t('recovery.renew')}</button>
 </form>
 <p class="about">${t('recovery.renew_about')}</p>`
 

@@ -39,7 +39,7 @@ const codePart = (view: LoginCodeView, takes: TakenCodes): HtmlFragment => html`
   errors: view.errors,
   focused: Boolean(codeProblemOf(view.errors)) || !view.problem,
 })}
-${trustInput(view)}<button class="first">${view.confirms ? t('common.confirm') : t('login.title')}</button>`
+${trustInput(view)}<button class="svc-button first">${view.confirms ? t('common.confirm') : t('login.title')}</button>`
 
 const passkeyPart = ({ csrfToken, takes }: LoginCodeView): HtmlFragment => {
   const hasOthers = takes !== undefined

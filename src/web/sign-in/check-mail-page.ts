@@ -25,5 +25,5 @@ export const createCheckMailPage =
       below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${t('common.back_to_login')}</a>`,
       body: html`<p>${t.html(after === 'signup' ? 'verify.sent_signup' : 'verify.sent_login', { email: html`<b>${email}</b>` })}</p>
 <p class="about">${t.html('check_mail.nothing', { support: layout.support.sentence() })}</p>
-${after === 'signup' && html`<a class="second" href="${entryHref('/auth/signup', returnTo, email)}">${t('verify.again')}</a>`}`,
+${after === 'signup' && html`<a class="svc-button second" href="${entryHref('/auth/signup', returnTo, email)}">${t('verify.again')}</a>`}`,
     })

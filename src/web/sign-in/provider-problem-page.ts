@@ -89,13 +89,13 @@ const retry = (
   provider &&
   html`<form method="post" action="${providerPath(provider.name)}">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${acrInput(acr)}${entry && entryInputs(entry)}${pending !== undefined && pendingInput(pending)}
-<button class="${style}">${t('provider.try_again', { provider: provider.label })}</button>
+<button class="svc-button ${style}">${t('provider.try_again', { provider: provider.label })}</button>
 </form>`
 
 const signup = ({ returnTo, email, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
   signedIn
     ? undefined
-    : html`<a class="first" href="${entryHref('/auth/signup', returnTo, email)}">${t('login.create_account')}</a>`
+    : html`<a class="svc-button first" href="${entryHref('/auth/signup', returnTo, email)}">${t('login.create_account')}</a>`
 
 /** The link leads back to the page with the other ways to sign in. */
 const entry = (
@@ -104,14 +104,14 @@ const entry = (
 ): HtmlFragment => {
   const style = isFirst ? 'first' : 'second'
   if (!signedIn)
-    return html`<a class="${style}" href="${entryHref('/auth/login', returnTo, email)}">${t(isFirst ? 'login.title' : 'link_account.other_way')}</a>`
+    return html`<a class="svc-button ${style}" href="${entryHref('/auth/login', returnTo, email)}">${t(isFirst ? 'login.title' : 'link_account.other_way')}</a>`
   return intent === 'confirm'
-    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${t('reauthentication.other_way')}</a>`
-    : html`<a class="${style}" href="/auth/account">${t('common.back_to_account')}</a>`
+    ? html`<a class="svc-button ${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${t('reauthentication.other_way')}</a>`
+    : html`<a class="svc-button ${style}" href="/auth/account">${t('common.back_to_account')}</a>`
 }
 
 const byMail = ({ returnTo, email }: ProviderProblemView): HtmlFragment =>
-  html`<a class="first" href="${entryHref('/auth/login/email', returnTo, email)}">${t('email_sign_in.button')}</a>`
+  html`<a class="svc-button first" href="${entryHref('/auth/login/email', returnTo, email)}">${t('email_sign_in.button')}</a>`
 
 /** A code by mail proves an account that nothing here can prove. */
 const isProvedByMail = ({ emailSignIn }: Layout, { problem, signedIn }: ProviderProblemView): boolean =>

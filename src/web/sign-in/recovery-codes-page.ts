@@ -21,7 +21,7 @@ const ACTION = '/auth/account/second-factor'
 
 /** The script of the pages shows the button if the browser lets a page write to the clipboard. */
 const copyButton = (): HtmlFragment =>
-  html`<button class="second" type="button" hidden data-copies="codes" data-copied="${t('recovery.copied')}" aria-live="polite">${t('recovery.copy')}</button>`
+  html`<button class="svc-button second" type="button" hidden data-copies="codes" data-copied="${t('recovery.copied')}" aria-live="polite">${t('recovery.copy')}</button>`
 
 /** Creates the page that shows new recovery codes, once. */
 export const createRecoveryCodesPage =
@@ -40,9 +40,9 @@ ${codes.map(
 <form class="beside" method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}
 ${copyButton()}
-<button class="second" name="download" value="${sealed}">${t('recovery.download')}</button>
+<button class="svc-button second" name="download" value="${sealed}">${t('recovery.download')}</button>
 </form>
-<a class="first" href="${returnTo}">${t('recovery.kept')}</a>`,
+<a class="svc-button first" href="${returnTo}">${t('recovery.kept')}</a>`,
     })
 
 export const createRecoveryCodesFile =

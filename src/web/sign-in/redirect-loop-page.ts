@@ -37,7 +37,7 @@ export const createRedirectLoopPage =
       requestId: view.requestId,
       body: html`<p>${t.html('redirect_loop.about', { app: layout.appName, email: html`<b>${view.email}</b>` })}</p>
 <p>${t.html('redirect_loop.advice', { app: layout.appName, support: layout.support.sentence() })}</p>
-<a class="first" href="${view.returnTo}">${t('redirect_loop.try_again')}</a>
+<a class="svc-button first" href="${view.returnTo}">${t('redirect_loop.try_again')}</a>
 ${operatorDetails(html`<p>${t.html('redirect_loop.details', { address: html`<code>${view.returnTo}</code>` })}</p>
 <p>${t('redirect_loop.causes')}</p>
 ${causes(view)}`)}`,

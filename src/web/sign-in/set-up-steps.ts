@@ -34,7 +34,7 @@ ${qrCodeSvg(qrCode, t('authenticator.qr_code'))}
 ${form.hiddenInputs}
 <input type="hidden" name="set_up" value="${sealed}">
 ${codeField({ hint: t('field.code.hint_digits'), problem: error, focused: error !== undefined })}
-<button class="first">${t('common.confirm')}</button>
+<button class="svc-button first">${t('common.confirm')}</button>
 </form></li>
 </ol>`
 

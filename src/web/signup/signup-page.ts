@@ -93,7 +93,7 @@ const mailForm = (
 ): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${emailField(view, true)}
-${agreement()}<button class="first">${t('email_sign_in.button')}</button>
+${agreement()}<button class="svc-button first">${t('email_sign_in.button')}</button>
 </form>
 `
 
@@ -131,7 +131,7 @@ ${around(
   html`<form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isUsual(view) ? usualFields : fields(view, focus, layout)}
-${layout.agreement()}<button class="first">${t('signup.button')}</button>
+${layout.agreement()}<button class="svc-button first">${t('signup.button')}</button>
 </form>
 `,
   view,

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { currentLanguage, perLanguage } from '../../languages/language.ts'
 import { toHex } from '../../lib/colour.ts'
 import { html } from '../../lib/html.ts'
+import type { OwnStyle } from '../../lib/own-style.ts'
 import { type ColorScheme, createTheme, themeCss } from '../../lib/theme.ts'
 import { passkeyScriptTexts } from './passkey-texts.ts'
 
@@ -60,21 +61,24 @@ interface Look {
   appName: string
   accentColor: string
   colorScheme?: ColorScheme | undefined
+  /** It lies above ours, which is in a layer then. */
+  ownStyle?: OwnStyle | undefined
 }
 
 /** Creates stylesheet, scripts and icon for one look. */
-export const createAssets = ({ appName, accentColor, colorScheme = 'auto' }: Look) => {
-  const theme = createTheme(accentColor)
+export const createAssets = ({ appName, accentColor, colorScheme = 'auto', ownStyle }: Look) => {
+  const theme = createTheme(accentColor, ownStyle)
   const { accent, accentInk } = theme.light
+  const styleAsset = (name: string, css: string): Asset =>
+    asset(name, 'css', 'text/css; charset=utf-8', ownStyle ? `@layer svc{${css}}` : css)
   return {
     theme,
-    style: asset(
+    style: styleAsset(
       'style',
-      'css',
-      'text/css; charset=utf-8',
-      themeCss(theme, colorScheme) + plainStyle(readFileSync(STYLE, 'utf8')),
+      themeCss(theme, colorScheme, ownStyle?.unread) + plainStyle(readFileSync(STYLE, 'utf8')),
     ),
-    accountStyle: asset('account', 'css', 'text/css; charset=utf-8', plainStyle(readFileSync(ACCOUNT_STYLE, 'utf8'))),
+    accountStyle: styleAsset('account', plainStyle(readFileSync(ACCOUNT_STYLE, 'utf8'))),
+    ownStyle: ownStyle && asset('own', 'css', 'text/css; charset=utf-8', ownStyle.css),
     script: asset('page', 'js', 'text/javascript; charset=utf-8', plainScript(readFileSync(SCRIPT, 'utf8'))),
     /** It has texts of one language. */
     passkeys: perLanguage(() => {

@@ -1,5 +1,6 @@
 import { toHex } from '../../lib/colour.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import type { OwnStyle } from '../../lib/own-style.ts'
 import { type ColorScheme, type Palette, schemesText } from '../../lib/theme.ts'
 import { t } from '../../languages/texts.ts'
 import { type Asset, initialOf } from './assets.ts'
@@ -18,6 +19,8 @@ export interface Branding {
   providersFirst?: boolean | undefined
   /** It has the form `#rrggbb`. */
   accentColor: string
+  /** It lies above the stylesheet of svc. */
+  ownStyle?: OwnStyle | undefined
   /** Users get help at this https or mailto address. */
   supportUrl?: string | undefined
   /** These are http(s) addresses, or paths on this origin. */
@@ -40,6 +43,7 @@ export interface Branding {
 export interface HeadDeps {
   theme: { light: Palette; dark: Palette }
   style: Asset
+  ownStyle?: Asset | undefined
   icon: Asset
 }
 
@@ -68,14 +72,17 @@ const themeColoursOf = ({ light, dark }: HeadDeps['theme'], scheme: ColorScheme)
 <meta name="theme-color" content="${toHex(dark.wash)}" media="(prefers-color-scheme:dark)">`
     : html`<meta name="theme-color" content="${toHex((scheme === 'light' ? light : dark).wash)}">`
 
+export const styleLink = ({ path }: Asset): HtmlFragment => html`
+<link rel="stylesheet" href="${path}">`
+
 /** Makes the part of the head that all pages share. */
 export const headOf = (
-  { theme, style, icon }: HeadDeps,
+  { theme, style, ownStyle, icon }: HeadDeps,
   { appName, colorScheme = 'auto', faviconUrl }: Branding,
 ): HtmlFragment => html`
 <meta name="description" content="${t('page.description', { app: appName })}">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="${schemesText(colorScheme)}">
 ${themeColoursOf(theme, colorScheme)}
-<link rel="stylesheet" href="${style.path}">
+${styleLink(style)}${ownStyle && styleLink(ownStyle)}
 ${faviconUrl === undefined ? html`<link rel="icon" href="${icon.path}" type="image/svg+xml">` : html`<link rel="icon" href="${faviconUrl}">`}`

@@ -18,8 +18,8 @@ ${
   html`<p>${advice}</p>
 `
 }<div class="steps">
-${button && html`<a class="first" href="${button.href}">${button.text}</a>`}
-<a class="${button ? 'second' : 'first'}" href="/auth/login">${t('login.title')}</a>
+${button && html`<a class="svc-button first" href="${button.href}">${button.text}</a>`}
+<a class="svc-button ${button ? 'second' : 'first'}" href="/auth/login">${t('login.title')}</a>
 </div>`,
     })
   }

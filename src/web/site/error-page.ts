@@ -59,7 +59,8 @@ const signOf = ({ status, retryAfterSeconds }: ErrorView): IconName => {
   return retryAfterSeconds === undefined ? 'warning' : 'clock'
 }
 
-const firstLink = (href: string, text: string): HtmlFragment => html`<a class="first" href="${href}">${text}</a>`
+const firstLink = (href: string, text: string): HtmlFragment =>
+  html`<a class="svc-button first" href="${href}">${text}</a>`
 
 /**
  * Creates the page of a failed request. It says what happened and what to do, with one button for it, and shows the
@@ -108,7 +109,7 @@ export const createNotSentPage =
       over: t('error.status', { status: 401 }),
       requestId,
       body: html`<p>${t('error.not_sent.about')}</p>
-<a class="first" href="${entryHref('/auth/login', returnTo)}" target="_blank" rel="noopener">${t('error.not_sent.button')}</a>`,
+<a class="svc-button first" href="${entryHref('/auth/login', returnTo)}" target="_blank" rel="noopener">${t('error.not_sent.button')}</a>`,
     })
 
 /** Creates the page in place of an own form of the service that was sent after its user was logged out. */
@@ -120,5 +121,5 @@ export const createWasLoggedOutPage =
       sign: 'info',
       requestId,
       body: html`<p>${t('error.logged_out_about')}</p>
-<a class="first" href="${entryHref('/auth/login', returnTo)}">${t('error.log_in')}</a>`,
+<a class="svc-button first" href="${entryHref('/auth/login', returnTo)}">${t('error.log_in')}</a>`,
     })

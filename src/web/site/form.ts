@@ -72,7 +72,7 @@ export const fieldProblemText = (problem: FieldProblem): string => {
 const startOf = (it: Field): HtmlFragment => {
   const { name, id = name } = it
   const input = html`<input id="${id}" name="${name}" type="${it.type}" autocomplete="${it.autocomplete}"${attributes(it)}>`
-  return html`<div class="field">
+  return html`<div class="svc-field">
 <label for="${id}">${it.label}${it.optional && html` <span>${t('field.optional')}</span>`}</label>
 ${it.problem && html`<p class="problem" role="alert" id="${id}-problem">${fieldProblemText(it.problem)}</p>`}${it.remedy && html`<p class="hint">${it.remedy}</p>`}
 ${it.type === 'password' ? html`<div class="secret">${input}${showButton(id)}</div>` : input}

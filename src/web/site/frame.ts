@@ -42,7 +42,15 @@ export const createFrame = ({
   const layout = createLayout(branding, assets)
   return {
     layout,
-    assets: [assets.style, assets.script, assets.icon, assets.passkeys(), assets.accountStyle, ...icons.assets],
+    assets: [
+      assets.style,
+      assets.script,
+      assets.icon,
+      assets.passkeys(),
+      assets.accountStyle,
+      ...(assets.ownStyle ? [assets.ownStyle] : []),
+      ...icons.assets,
+    ],
     contentSecurityPolicy: policyFor(branding, providers),
     iconOf: icons.iconOf,
     findAsset: (path) => [assets.passkeys()].find((one) => one.path === path),

@@ -3,7 +3,7 @@ import { currentLanguage, perLanguage } from '../../languages/language.ts'
 import { t } from '../../languages/texts.ts'
 import type { FormProblem } from '../../http/form-view.ts'
 import type { Asset } from './assets.ts'
-import { type Branding, brandOf, type HeadDeps, headOf } from './branding.ts'
+import { type Branding, brandOf, type HeadDeps, headOf, styleLink } from './branding.ts'
 import { createFootLinks, type FootLinks } from './foot-links.ts'
 import { problemBox, problemDetails, requestIdOf } from './form.ts'
 import { type IconName, sign } from './icon.ts'
@@ -72,9 +72,6 @@ export interface Layout {
   panel(page: Fixed & PanelContent): string
 }
 
-const styleOf = ({ path }: Asset): HtmlFragment => html`
-<link rel="stylesheet" href="${path}">`
-
 const scriptOf = ({ path }: Asset): HtmlFragment => html`
 <script src="${path}" defer></script>`
 
@@ -89,7 +86,7 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const support = createSupport(branding)
   const footLinks = createFootLinks(branding)
   const script = scriptOf(deps.script)
-  const rowStyle = styleOf(deps.accountStyle)
+  const rowStyle = styleLink(deps.accountStyle)
 
   const footerOf = ({ below, problem, requestId = problem && requestIdOf(problem) }: Partial<PanelContent>) => {
     const links = footLinks.line()
@@ -117,7 +114,7 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${requestN
 
   const frame: Layout['frame'] = (fixed) => {
     const start = startOf(fixed, false)
-    const card = html`<div class="card">
+    const card = html`<div class="svc-card card">
 <header>${brand}</header>
 <main>
 `

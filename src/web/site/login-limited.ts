@@ -29,7 +29,7 @@ export const loginLimited = (layout: Layout, { problem, email, returnTo }: Limit
     html`
 <p>${t('login_limit.other_browser')}</p>`
   }
-<a class="first" href="${entryHref('/auth/password/forgot', returnTo, email)}">${t('login_limit.link')}</a>
+<a class="svc-button first" href="${entryHref('/auth/password/forgot', returnTo, email)}">${t('login_limit.link')}</a>
 `
 }
 

@@ -53,7 +53,7 @@ const responseInput = html`<input type="hidden" name="passkey_response">`
  */
 export const passkeyButton = ({ kind, csrfToken, url, base, link, ...it }: PasskeyButton): HtmlFragment =>
   html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${base !== undefined && html` data-base="${base}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
-${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? t(LABELS[kind])}${it.isLastUsed && html` ${lastUsedMark()}`}</button>
+${it.before}<button class="svc-button ${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? t(LABELS[kind])}${it.isLastUsed && html` ${lastUsedMark()}`}</button>
 ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>
 <noscript>${it.isMain && !it.hasOthers ? html`<p class="box note">${t('passkeys.need_scripts_alone')}</p>` : html`<p class="hint">${t('passkeys.need_scripts')}</p>`}</noscript>`

@@ -106,7 +106,7 @@ export const providerButtons = ({
   return buttonsOf(
     { providers, words, lastWay },
     ({ name }, attributes, content) => html`<form method="post" action="${providerPath(name)}">${inputs}
-<button class="second"${attributes}>${content}</button>
+<button class="svc-button second"${attributes}>${content}</button>
 </form>
 `,
   )
@@ -125,7 +125,7 @@ export const providerSubmits = (providers: readonly ProviderView[]): HtmlFragmen
           { name },
           attributes,
           content,
-        ) => html`<button class="second" formaction="${providerPath(name)}"${attributes}>${content}</button>
+        ) => html`<button class="svc-button second" formaction="${providerPath(name)}"${attributes}>${content}</button>
 `,
       )
 

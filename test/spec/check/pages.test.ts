@@ -40,7 +40,10 @@ test('§4.13 the page for a form says what happened, and leads to the login page
     /You were logged out before this was sent\. Log in in a new tab, then reload this page to send it\./,
   )
   assert.ok(!text.includes('<b>&'))
-  assert.match(text, /<a class="first" href="\/auth\/login\?return_to=%2Forders[^"]*" target="_blank" rel="noopener">/)
+  assert.match(
+    text,
+    /<a class="svc-button first" href="\/auth\/login\?return_to=%2Forders[^"]*" target="_blank" rel="noopener">/,
+  )
   assert.match(String(headers['content-security-policy']), /style-src/)
 })
 

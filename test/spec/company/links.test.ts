@@ -51,7 +51,7 @@ test('a reset link offers the providers, and no password, and says whose account
   const page = await openReset(newAgent(service), token)
   assertPage(page)
   assert.equal(page.headers['referrer-policy'], 'strict-origin')
-  assert.ok(page.text.indexOf(person.email) < page.text.indexOf('<button class="second"'))
+  assert.ok(page.text.indexOf(person.email) < page.text.indexOf('<button class="svc-button second"'))
   assert.match(
     page.text,
     new RegExp(`/auth/oauth/corp"[^]*name="intent" value="reset"[^]*name="token" value="${token}"`),

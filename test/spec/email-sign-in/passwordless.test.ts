@@ -53,7 +53,7 @@ describe('§4.21 without passwords', () => {
     const shown = await newAgent().get('/auth/login?email=ada%40example.com', navigation)
     assertPage(shown)
     assert.match(shown.text, /action="\/auth\/login\/email"[^]*value="ada@example.com"/)
-    assert.match(shown.text, /<button class="first" formaction="\/auth\/login\/email">Email me a code/)
+    assert.match(shown.text, /<button class="svc-button first" formaction="\/auth\/login\/email">Email me a code/)
     assert.doesNotMatch(shown.text, /type="password"/)
     assert.match(shown.text, /Continue with/)
   })
@@ -87,7 +87,7 @@ describe('§4.21 without passwords', () => {
     const { user, token } = await invite(service, email, '--role', 'editor')
     const agent = newAgent()
     const { text } = await openInvitation(agent, token)
-    assert.match(text, /<button class="first">Continue<\/button>/)
+    assert.match(text, /<button class="svc-button first">Continue<\/button>/)
     assertPage(await acceptBy(agent, token, ''), 422)
     assertRedirect(await acceptBy(agent, token, '', { name: NAME }), '/')
     const entered = await currentUser(agent)
@@ -99,7 +99,7 @@ describe('§4.21 without passwords', () => {
     const { agent, email, id } = await newMember()
     const token = await resetTokenOf(service, email)
     const owner = newAgent()
-    assert.match((await openReset(owner, token)).text, /<button class="first">Continue<\/button>/)
+    assert.match((await openReset(owner, token)).text, /<button class="svc-button first">Continue<\/button>/)
     assertRedirect(await owner.post(RESET, { token }), '/')
     await assertSignedOut(agent)
     await assertSignedIn(owner)
@@ -111,7 +111,7 @@ describe('§4.21 without passwords', () => {
     const again = newAgent()
     assert.match(
       (await again.get(`/auth/email/undo?token=${made.token}`)).text,
-      /<button class="first">Continue<\/button>/,
+      /<button class="svc-button first">Continue<\/button>/,
     )
     assertRedirect(await again.post('/auth/email/undo', { token: made.token }), '/')
     await assertSignedOut(owner)
@@ -141,7 +141,10 @@ describe('§4.21 a user who signs in by mail alone', () => {
     const other = newAgent()
     const refused = await signInBy(other, 'corp', (url) => corp.visit(url, { person: newOpenIdUser({ email }) }))
     assertErrorPage(refused, 409)
-    assert.ok(refused.text.includes(`<a class="first" href="${ASK}?email=${email}">Email me a code</a>`), refused.text)
+    assert.ok(
+      refused.text.includes(`<a class="svc-button first" href="${ASK}?email=${email}">Email me a code</a>`),
+      refused.text,
+    )
     const { code } = await asked(other, email)
     assertRedirect(await typeCode(other, code), '/')
   })
@@ -203,6 +206,6 @@ test('§4.21 an installation with mail alone: no passwords, no passkeys, no prov
   const user = await operator.users.find(email)
   const { url } = await operator.links.reset.createByOperator(user?.id ?? '', { isMailed: false })
   const { text } = await agent.get(new URL(url).pathname + new URL(url).search)
-  assert.match(text, /<button class="first">Continue<\/button>/)
+  assert.match(text, /<button class="svc-button first">Continue<\/button>/)
   assert.doesNotMatch(text, /class="or"/)
 })

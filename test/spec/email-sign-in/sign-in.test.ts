@@ -152,7 +152,10 @@ describe('§4.21 a link', () => {
     const shown = await openLink(other, token)
     assertPage(shown)
     assert.match(shown.text, /You asked for this on another device\. Log in here instead\?/)
-    assert.ok(shown.text.indexOf(person.email) < shown.text.indexOf('<button class="first"'), 'above the button')
+    assert.ok(
+      shown.text.indexOf(person.email) < shown.text.indexOf('<button class="svc-button first"'),
+      'above the button',
+    )
     assert.equal(shown.headers['referrer-policy'], 'strict-origin')
     assertRedirect(await pressLink(other, token), '/')
     await assertSignedIn(other)
@@ -164,7 +167,7 @@ describe('§4.21 a link', () => {
     const { agent, token } = await withCode({ return_to: '/kept' })
     const { text } = await openLink(agent, token)
     assert.doesNotMatch(text, /another device/)
-    assert.match(text, /<button class="first">Log in<\/button>/)
+    assert.match(text, /<button class="svc-button first">Log in<\/button>/)
     assertRedirect(await pressLink(agent, token), '/kept')
     assert.deepEqual(claimsOf(accessToken(agent)).amr, ['otp'])
   })
@@ -265,6 +268,6 @@ describe('§4.21 the pages', () => {
 
   test('the login page has a second button, which sends the address that was typed', async () => {
     const { text } = await newAgent().get('/auth/login')
-    assert.match(text, /<button class="second" formaction="\/auth\/login\/email">Email me a code<\/button>/)
+    assert.match(text, /<button class="svc-button second" formaction="\/auth\/login\/email">Email me a code<\/button>/)
   })
 })

@@ -49,7 +49,7 @@ describe('§4.2 a change of address', () => {
     const shown = await other.get(`${VERIFY}?token=${token}`)
     assertPage(shown)
     assert.equal(shown.headers['referrer-policy'], 'strict-origin')
-    const button = shown.text.indexOf('<button class="first"')
+    const button = shown.text.indexOf('<button class="svc-button first"')
     assert.ok(shown.text.indexOf(person.email) < button && shown.text.indexOf(email) < button, shown.text)
 
     assert.match(shown.text, /name="password"[^]*autocomplete="current-password"|autocomplete="current-password"/)

@@ -86,7 +86,7 @@ describe('§4.11 undo before the change', () => {
     const shown = await browser.get(`${UNDO}?token=${token}`)
     assertPage(shown)
     assert.equal(shown.headers['referrer-policy'], 'strict-origin')
-    assert.ok(shown.text.indexOf(person.email) < shown.text.indexOf('<button class="first"'))
+    assert.ok(shown.text.indexOf(person.email) < shown.text.indexOf('<button class="svc-button first"'))
     assert.ok(shown.text.includes(email))
 
     const next = { ...person, password: newPerson().password }

@@ -182,7 +182,7 @@ describe('§5.2 a form is not shown again', () => {
       assertBareError(answer)
       assert.match(answer.text, /<h1>You were logged out<\/h1>/)
       assert.doesNotMatch(answer.text, /Error 403/)
-      const [, href = ''] = /<a class="first" href="([^"]*)">Log in/.exec(answer.text) ?? []
+      const [, href = ''] = /<a class="svc-button first" href="([^"]*)">Log in/.exec(answer.text) ?? []
       assert.equal(href, `/auth/login?return_to=${returnTo}`)
       const login = { ...fieldsOf((await agent.get(href)).text, '/auth/login'), ...person }
       assertRedirect(await agent.post('/auth/login', login, own), decodeURIComponent(returnTo))

@@ -215,7 +215,7 @@ for (const [name, open] of pages) {
 const saidBy = ({ text }: Answer): string[] => {
   const [, title = ''] = /<h1>(.*)<\/h1>/.exec(text) ?? []
   const paragraphs = [...text.matchAll(/<p>([^<]+)<\/p>/g)].map(([, paragraph = '']) => paragraph)
-  const [, href = '', button = ''] = /<a class="first" href="([^"]*)">([^<]*)/.exec(text) ?? []
+  const [, href = '', button = ''] = /<a class="svc-button first" href="([^"]*)">([^<]*)/.exec(text) ?? []
   return [title, ...paragraphs, `${button}: ${href}`]
 }
 

@@ -33,7 +33,7 @@ test('§4.6 an application that refuses the session causes no endless redirects:
   assert.equal(answer.location, undefined)
   assert.match(answer.headers['cache-control'] ?? '', /no-store/)
   assert.ok(answer.text.includes(person.email) && answer.text.includes('Acme'))
-  assert.ok(answer.text.includes('<a class="first" href="/members/a?token=secret&amp;b=%2f#top">'))
+  assert.ok(answer.text.includes('<a class="svc-button first" href="/members/a?token=secret&amp;b=%2f#top">'))
   for (const way of ['/auth/account', '/auth/logout']) assert.ok(answer.text.includes(`href="${way}"`), way)
 
   const line = await loggedLine(service, ({ request_id }) => request_id === answer.headers['x-request-id'])

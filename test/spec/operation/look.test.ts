@@ -1,6 +1,13 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { readConfig } from '../../../src/config/config.ts'
+import { toHex } from '../../../src/lib/colour.ts'
+import { parseOwnStyle } from '../../../src/lib/own-style.ts'
+import { adminSettings, newAdminBrowser } from '../../support/admin/origin-admin.ts'
 import { newAgent } from '../../support/client/accounts.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { startServiceWith } from '../../support/provider/provider-service.ts'
@@ -105,4 +112,116 @@ test('a bad value is refused, and so is a logo for dark pages alone', async (t) 
     await refused({ SVC_LOGO_DARK_URL: '/dark.svg' }),
     /SVC_LOGO_URL is missing: it must be set when SVC_LOGO_DARK_URL is/,
   )
+})
+
+const styleFile = (t: TestContext, css: string | Uint8Array): string => {
+  const file = path.join(temporaryDirectory(t), 'own.css')
+  writeFileSync(file, css)
+  return file
+}
+
+test('§8.8 SVC_STYLE_FILE is served as it is, under its hash, above the stylesheet of svc; the policy stays as tight', async (t) => {
+  const css = ':root { --svc-accent: #c2185b }\n.svc-card::after { content: "é" }\n'
+  const usual = newAgent(await startService({ t }))
+  const agent = newAgent(await startService({ t, env: { SVC_STYLE_FILE: styleFile(t, `\ufeff${css}`) } }))
+  const page = await agent.get('/auth/login')
+  const [style, own, ...more] = page.text.match(/(?<=<link rel="stylesheet" href=")[^"]*/g) ?? []
+  assert.ok(style && own)
+  assert.deepEqual(more, [])
+  const hash = createHash('sha256').update(css).digest('hex').slice(0, 12)
+  assert.equal(own, `/auth/assets/own.${hash}.css`)
+  const answer = await agent.get(own)
+  assert.deepEqual(
+    [answer.status, answer.text, answer.headers['content-type'], answer.headers['cache-control']],
+    [200, css, 'text/css; charset=utf-8', 'public, max-age=31536000, immutable'],
+  )
+  assert.match((await agent.get(style)).text, /^@layer svc\{:root\{.*\}$/)
+  const policyOf = (found: typeof page) =>
+    String(found.headers['content-security-policy']).replaceAll(/localhost:\d+/g, 'HOST')
+  assert.equal(policyOf(page), policyOf(await usual.get('/auth/login')))
+})
+
+test('§8.8 the pages of administrators have nothing of SVC_STYLE_FILE', async (t) => {
+  const css = ':root { --svc-accent: #c2185b }'
+  const service = await startService({ t, env: { ...(await adminSettings()), SVC_STYLE_FILE: styleFile(t, css) } })
+  const browser = newAdminBrowser(service)
+  const { text } = await browser.open('/')
+  const styles = text.match(/(?<=<link rel="stylesheet" href=")[^"]*/g) ?? []
+  assert.equal(styles.length, 2, text)
+  for (const style of styles) {
+    const { text: body } = await browser.open(style)
+    assert.doesNotMatch(body, /@layer|c2185b/)
+    assert.match(body, /\{/)
+  }
+  const own = /\/own\.[\da-f]+\.css/.exec((await newAgent(service).get('/auth/login')).text)?.[0]
+  assert.equal((await browser.open(`/assets${own}`)).status, 404)
+})
+
+test('§8.8 a stylesheet that svc cannot take is refused at the start, with its name and the mistake', async (t) => {
+  const folder = temporaryDirectory(t)
+  for (const [file, problem] of [
+    [path.join(folder, 'none.css'), 'cannot be read (ENOENT)'],
+    [folder, 'is no regular file'],
+    [styleFile(t, Buffer.from('.a { content: "\xe9" }', 'latin1')), 'is not UTF-8'],
+    [styleFile(t, 'a'.repeat(262_145)), 'is larger than 256 KiB'],
+  ] as const) {
+    const env = { SVC_PORT: '0', SVC_STYLE_FILE: file }
+    const { code, stdout, stderr } = await runCommand({ args: ['serve'], cwd: folder, env })
+    assert.equal(code, 78)
+    assert.ok((stdout + stderr).includes(`SVC_STYLE_FILE is not accepted: "${file}" ${problem}`), stdout + stderr)
+  }
+  assert.equal(
+    readConfig({ SVC_STYLE_FILE: styleFile(t, 'a'.repeat(262_144)) }, () => '').ownStyle?.css.length,
+    262_144,
+  )
+})
+
+test('§8.8 colours that are hard to read are warned about, with their contrast', (t) => {
+  const warningsOf = (css: string, env: Environment = {}) =>
+    readConfig({ ...env, ...(css && { SVC_STYLE_FILE: styleFile(t, css) }) }, () => '').warnings
+  assert.deepEqual(warningsOf(''), [])
+  assert.deepEqual(
+    warningsOf(':root { --svc-text: #111; --svc-surface: #fff; --svc-font: serif }', { SVC_COLOR_SCHEME: 'light' }),
+    [],
+  )
+  assert.deepEqual(warningsOf('', { SVC_ACCENT_COLOR: '#ffee00' }), [
+    'SVC_ACCENT_COLOR (#ffee00) has a contrast of 1.14:1 to #fafaf4 on light pages, and WCAG AA asks for 4.5:1: as text it is shown as #756d00',
+  ])
+  assert.deepEqual(
+    warningsOf(':root { --svc-text: light-dark(#999, #aaa); --svc-surface: light-dark(white, rgb(30, 30, 30)) }'),
+    [
+      'SVC_STYLE_FILE: --svc-text (#999999) has a contrast of 2.64:1 to #f5f7f6 on light pages, and WCAG AA asks for 4.5:1',
+    ],
+  )
+  const dark = '@media (prefers-color-scheme: dark) { :root { --svc-danger: #800; --svc-border: #222 } }'
+  assert.deepEqual(
+    warningsOf(dark).map((line) => line.replace(/ has a contrast of [\d.]+:1 to #[\da-f]{6}/, '')),
+    [
+      'SVC_STYLE_FILE: --svc-danger (#880000) on dark pages, and WCAG AA asks for 4.5:1',
+      'SVC_STYLE_FILE: --svc-border (#222222) on dark pages, and WCAG AA asks for 3:1',
+    ],
+  )
+  assert.deepEqual(warningsOf(dark, { SVC_COLOR_SCHEME: 'light' }), [])
+})
+
+const shown = (colours: object): string[] => Object.entries(colours).map(([name, colour]) => `${name} ${toHex(colour)}`)
+
+test('§8.8 colours are read where they are written plainly, and are left to browsers everywhere else', () => {
+  for (const [css, ...expected] of [
+    ['html{--svc-accent:#ABC!important}', ['accent #aabbcc'], ['accent #aabbcc'], []],
+    ['@layer mine { :root, .x { --svc-text : rgb(1 2 3) } }', ['text #010203'], ['text #010203'], []],
+    [':root{--svc-accent:light-dark(#111111,rgb(9,9,9))', ['accent #111111'], ['accent #090909'], []],
+    ['/* :root { --svc-accent: red } */ a { content: "} :root { --svc-accent: red }" }', [], [], []],
+    [':root{--svc-accent:#111111;--svc-accent:oklch(0.5 0.1 20)}', ['accent #111111'], ['accent #111111'], ['accent']],
+    [':root{--svc-accent:light-dark(#111111,red)}', ['accent #111111'], [], ['accent']],
+    ['@media (prefers-contrast: more){:root{--svc-text:#000000}}', [], [], ['text']],
+    ['.svc-card{--svc-surface:#ffffff}', [], [], ['surface']],
+    ['@media(prefers-color-scheme:light){html{--svc-border:black}}', ['border #000000'], [], []],
+    [':root{--svc-radius:0;--svc-accents:#111111;--SVC-accent:#111111}', [], [], []],
+    ['}}}{{{', [], [], []],
+    [':root{--svc-accent:constructor}', [], [], ['accent']],
+  ] as const) {
+    const { light, dark, unread } = parseOwnStyle(css)
+    assert.deepEqual([shown(light), shown(dark), [...unread]], expected, css)
+  }
 })

@@ -88,7 +88,10 @@ describe('an invitation', () => {
     const agent = newAgent()
     const page = await openInvitation(agent, token)
     assertPage(page)
-    assert.ok(page.text.indexOf(person.email) < page.text.indexOf('<button class="first"'), 'above the button')
+    assert.ok(
+      page.text.indexOf(person.email) < page.text.indexOf('<button class="svc-button first"'),
+      'above the button',
+    )
     assert.match(page.text, new RegExp(`name="username"[^>]*value="${user.username}"`))
     assert.equal(page.headers['referrer-policy'], 'strict-origin')
     const answer = await acceptBy(agent, token, person.password)
@@ -266,7 +269,7 @@ describe('inviting again', () => {
     assert.deepEqual(await eventsUntilDeletionOf(id), [
       'user.created',
       'user.updated roles',
-      'user.updated roles',
+      'user.updated language roles',
       'user.updated email_verified',
       'user.deleted',
     ])

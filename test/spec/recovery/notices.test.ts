@@ -294,9 +294,12 @@ describe('users are told what happens to their account', () => {
     for (let tries = 0; tries < 20; tries += 1) assertPage(await guess(known, one), 401)
     const inBrowser = await guess(known, one)
     assertPage(inBrowser, 429)
-    const parts = ['this account in this browser', 'class="first" href', 'name="password"', 'Reference:']
+    const parts = ['this account in this browser', 'class="svc-button first" href', 'name="password"', 'Reference:']
     assert.match(inBrowser.text, new RegExp(parts.join('.*'), 's'), 'the cause, the remedy, the form, the request')
-    assert.match(inBrowser.text, /class="first" href="\/auth\/password\/forgot\?email=[^"]*">Reset your password now</)
+    assert.match(
+      inBrowser.text,
+      /class="svc-button first" href="\/auth\/password\/forgot\?email=[^"]*">Reset your password now</,
+    )
     assert.doesNotMatch(inBrowser.text, /you’ve logged in with/)
     const ofBrowser = await noticeFor(one.email, /Too many failed logins/)
     assert.match(ofBrowser.text, /Logins from that browser are paused/)

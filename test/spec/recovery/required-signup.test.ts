@@ -68,7 +68,10 @@ describe('§4.12 SVC_EMAIL_VERIFICATION=required: signup', () => {
     assert.equal(await hasAccount(person), false)
 
     const shown = await openVerify(agent, token)
-    assert.ok(shown.text.indexOf(person.email) < shown.text.indexOf('<button class="first"'), 'above the button')
+    assert.ok(
+      shown.text.indexOf(person.email) < shown.text.indexOf('<button class="svc-button first"'),
+      'above the button',
+    )
     assertRedirect(await verifyBy(agent, token), '/kept')
     const user = await currentUser(agent)
     assert.deepEqual([user.email, user.username, user.roles], [person.email, person.username, []])

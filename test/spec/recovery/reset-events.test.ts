@@ -43,7 +43,7 @@ describe('§4.2 after a reset', () => {
     assertPage(shown)
     const [first = '', second = '', ...more] = removable(shown.text)
     assert.ok(first && second && more.length === 0)
-    assert.match(shown.text, /<a class="first" href="\/">/)
+    assert.match(shown.text, /<a class="svc-button first" href="\/">/)
 
     await assertSignsIn('corp', person, user.id)
     const form = { identity_id: second, return_to: answer.location ?? '' }

@@ -44,7 +44,10 @@ describe('§4.2 a reset link', () => {
     const agent = newAgent()
     const shown = await openReset(agent, token)
     assertPage(shown)
-    assert.ok(shown.text.indexOf(person.email) < shown.text.indexOf('<button class="first"'), 'above the button')
+    assert.ok(
+      shown.text.indexOf(person.email) < shown.text.indexOf('<button class="svc-button first"'),
+      'above the button',
+    )
     assert.equal(shown.headers['referrer-policy'], 'strict-origin')
 
     const answer = await resetBy(agent, token, next.password)

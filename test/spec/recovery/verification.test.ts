@@ -47,7 +47,10 @@ describe('§4.12 SVC_EMAIL_VERIFICATION=optional', () => {
     const { agent, person, token } = await signUp()
     const shown = await openVerify(agent, token)
     assertPage(shown)
-    assert.ok(shown.text.indexOf(person.email) < shown.text.indexOf('<button class="first"'), 'above the button')
+    assert.ok(
+      shown.text.indexOf(person.email) < shown.text.indexOf('<button class="svc-button first"'),
+      'above the button',
+    )
     assert.equal(shown.headers['referrer-policy'], 'strict-origin')
     assert.equal(await isVerified(agent), false, 'opening the page verifies nothing')
     assertRedirect(await verifyBy(agent, token), DONE)
@@ -76,7 +79,10 @@ describe('§4.12 SVC_EMAIL_VERIFICATION=optional', () => {
     const { agent, person, token } = await signUp()
     const other = newAgent()
     const shown = await openVerify(other, token)
-    assert.ok(shown.text.indexOf(person.email) < shown.text.indexOf('<button class="first"'), 'above the button')
+    assert.ok(
+      shown.text.indexOf(person.email) < shown.text.indexOf('<button class="svc-button first"'),
+      'above the button',
+    )
     assertPage(await verifyBy(other, token), 422)
     assertPage(await verifyBy(other, token, { password: '' }), 422)
     await assertSignedOut(other)

@@ -167,7 +167,7 @@ describe('setting up an app', () => {
     assert.equal(foreign.status, 400)
     const set = await agent.post(PAGE, { set_up: sealed, code, return_to: '/a?b=c' })
     assert.equal(set.location, `${PAGE}?return_to=%2Fa%3Fb%3Dc`)
-    assert.match((await agent.get(set.location)).text, /<a class="first" href="\/a\?b=c">/)
+    assert.match((await agent.get(set.location)).text, /<a class="svc-button first" href="\/a\?b=c">/)
   })
 })
 
