@@ -210,6 +210,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks/signed-request.ts',
   ],
   cli: [
+    'languages',
     'accounts/accounts.ts',
     'admin/admin.ts',
     'administrators/administrators.ts',

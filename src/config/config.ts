@@ -83,6 +83,7 @@ export const readConfig = (
 
 const readTextsOf = ({ textsFolder = '', clientScopes }: ReadSettings): ReadTexts => {
   const { texts, errors, warnings } = readOwnTexts(textsFolder, { scopes: clientScopes?.map(({ name }) => name) })
-  const named = (line: string): string => `SVC_TEXTS: ${line}`
-  return { texts, errors: errors.map(named), warnings: warnings.map(named) }
+  return { texts, errors: errors.map(ofTexts), warnings: warnings.map(ofTexts) }
 }
+
+const ofTexts = (line: string): string => `SVC_TEXTS: ${line}`

@@ -265,8 +265,8 @@ describe('inviting again', () => {
     assert.deepEqual((await shown(person.email)).roles, ['editor'])
     assert.deepEqual(await eventsUntilDeletionOf(id), [
       'user.created',
-      'user.updated roles',
-      'user.updated roles',
+      'user.updated language roles',
+      'user.updated language roles',
       'user.updated email_verified',
       'user.deleted',
     ])
