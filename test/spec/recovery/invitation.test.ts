@@ -265,7 +265,7 @@ describe('inviting again', () => {
     assert.deepEqual((await shown(person.email)).roles, ['editor'])
     assert.deepEqual(await eventsUntilDeletionOf(id), [
       'user.created',
-      'user.updated language roles',
+      'user.updated roles',
       'user.updated language roles',
       'user.updated email_verified',
       'user.deleted',
