@@ -10,8 +10,7 @@ interface Problem {
   message: string
 }
 
-const MEMBER =
-  /\s*("(?:[^"\\\p{Cc}]|\\.)*")\s*:\s*("(?:[^"\\\p{Cc}]|\\.)*"|[\w.+-]+|\{\s*\}|\[\s*\])\s*(,?)/uy
+const MEMBER = /\s*("(?:[^"\\\p{Cc}]|\\.)*")\s*:\s*("(?:[^"\\\p{Cc}]|\\.)*"|[\w.+-]+|\{\s*\}|\[\s*\])\s*(,?)/uy
 
 /**
  * Reads the members of a flat JSON object, each with its line, up to the first thing that is no member. `JSON.parse`
