@@ -190,6 +190,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   serve: ['bootstrap', 'config', 'lib', 'service'],
   dev: [
+    'languages',
     'accounts/accounts.ts',
     'api-keys',
     'api/v2/json-body.ts',
@@ -210,6 +211,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks/signed-request.ts',
   ],
   cli: [
+    'languages',
     'accounts/accounts.ts',
     'admin/admin.ts',
     'administrators/administrators.ts',

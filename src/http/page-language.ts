@@ -71,7 +71,7 @@ export const createWithPicker = ({ baseUrl, frame, languages }: PickerDeps) => {
     OWN_PAGE.test(context.path) &&
     !to.isShownOnce &&
     !response.isShownOnce &&
-    parseReturnTo(context.target, { baseUrl }) !== undefined
+    (PLAIN.test(context.target) || parseReturnTo(context.target, { baseUrl }) !== undefined)
 
   return (context: IncomingRequest, to: Destination, response: ContentResponse): string =>
     languages.offered.length > 1 && hasPicker(context, to, response)
@@ -85,6 +85,9 @@ export const createWithPicker = ({ baseUrl, frame, languages }: PickerDeps) => {
  */
 const addressFor = ({ isAddressPrivate, target }: IncomingRequest, { holdsToken }: Destination): string | undefined =>
   holdsToken || isAddressPrivate ? target : undefined
+
+/** The usual addresses need no URL to be made of them. */
+const PLAIN = /^\/auth\/[a-z/-]{1,100}$/
 
 /** Other paths belong to the application. */
 const OWN_PAGE = /^\/(?:auth(?:\/|$)|$)/

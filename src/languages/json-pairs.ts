@@ -10,8 +10,7 @@ interface Problem {
   message: string
 }
 
-const STRING = String.raw`"(?:[^"\\\u0000-\u001f]|\\.)*"`
-const MEMBER = new RegExp(String.raw`\s*(${STRING})\s*:\s*(${STRING}|[\w.+-]+|\{\s*\}|\[\s*\])\s*(,?)`, 'y')
+const MEMBER = /\s*("(?:[^"\\\p{Cc}]|\\.)*")\s*:\s*("(?:[^"\\\p{Cc}]|\\.)*"|[\w.+-]+|\{\s*\}|\[\s*\])\s*(,?)/uy
 
 /**
  * Reads the members of a flat JSON object, each with its line, up to the first thing that is no member. `JSON.parse`

@@ -21,7 +21,8 @@ export interface Speaking {
 
 export const createLanguage = (tag: string, catalogue: Catalogue): Language => {
   const formats = createFormats(tag)
-  return { tag, direction: directionOf(tag), formats, texts: createTexts(catalogue, formats) }
+  const direction = directionOf(tag)
+  return { tag, direction, formats, texts: createTexts(catalogue, formats, direction) }
 }
 
 const directionOf = (tag: string): Language['direction'] =>
@@ -93,12 +94,14 @@ const lazy = <Format>(create: () => Format): (() => Format) => {
   return () => (format ??= create())
 }
 
+/** The month has a name: its number would turn the others in some languages. */
+const DAY = { day: 'numeric', year: 'numeric', timeZone: 'UTC' } as const
+
 const MOMENT = {
-  day: 'numeric',
-  year: 'numeric',
+  ...DAY,
   hour: '2-digit',
   minute: '2-digit',
-  timeZone: 'UTC',
+  hourCycle: 'h23',
   timeZoneName: 'short',
 } as const
 
@@ -114,7 +117,7 @@ const createFormats = (tag: string): Formats => {
     lists: lazy(() => new Intl.ListFormat(locale)),
     moments: lazy(() => new Intl.DateTimeFormat(locale, { ...MOMENT, month: 'long' })),
     shortMoments: lazy(() => new Intl.DateTimeFormat(locale, { ...MOMENT, month: 'short' })),
-    days: lazy(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })),
+    days: lazy(() => new Intl.DateTimeFormat(locale, { ...DAY, month: 'short' })),
     past: lazy(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })),
     future: lazy(() => new Intl.RelativeTimeFormat(locale)),
     plurals: lazy(() => new Intl.PluralRules(locale)),

@@ -17,13 +17,13 @@ const PLURAL = /_(?:zero|one|two|few|many|other)$/
 const placesOf = (text: string): string[] => [...new Set([...text.matchAll(PLACE)].map(([, name = '']) => name))]
 
 /** Without its form, the key of a plural; undefined for any other key. */
-export const pluralOf = (key: string): string | undefined => {
+const pluralOf = (key: string): string | undefined => {
   const base = key.replace(PLURAL, '')
   return base !== key && Object.hasOwn(en, `${base}_other`) ? base : undefined
 }
 
 /** Lists the forms of plurals in a language, in their usual order. */
-export const formsOf = (tag: string): readonly string[] => {
+const formsOf = (tag: string): readonly string[] => {
   const { pluralCategories } = new Intl.PluralRules(tag).resolvedOptions()
   return ['zero', 'one', 'two', 'few', 'many', 'other'].filter((form) => pluralCategories.some((each) => each === form))
 }

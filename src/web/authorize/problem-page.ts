@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { html } from '../../lib/html.ts'
 import type { RequestMetrics } from '../../http/request-metrics.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
+import { ownEnglish } from '../../languages/language.ts'
 import { t, type TextKey } from '../../languages/texts.ts'
 import type { Layout } from '../site/layout.ts'
 
@@ -13,7 +14,7 @@ type LostRequest = 'request_expired' | 'request_other_browser' | 'request_unread
 export type AuthorizeProblem = RecipientProblem | LostRequest
 
 /** This table says for the developer what is wrong, and with which parameter. */
-const DETAILS: Record<AuthorizeProblem, readonly [field: string, details: string]> = {
+const DETAILS: Record<RecipientProblem, readonly [field: string, details: string]> = {
   client_missing: ['client_id', 'client_id is missing.'],
   client_unknown: ['client_id', 'client_id names no client, or one that is disabled.'],
   redirect_missing: ['redirect_uri', 'redirect_uri is missing.'],
@@ -23,13 +24,10 @@ const DETAILS: Record<AuthorizeProblem, readonly [field: string, details: string
   ],
   too_long: ['state', REQUEST_TOO_LONG],
   parameter_repeated: ['client_id', 'client_id and redirect_uri must come once.'],
-  request_expired: ['request', 'The request began more than an hour ago.'],
-  request_other_browser: ['request', 'The request began in another browser, or its cookie is gone.'],
-  request_unreadable: ['request', 'The parameter request was not made here. Requests begin with client_id.'],
 }
 
 /** Users can begin these again. */
-const LOST: Partial<Record<AuthorizeProblem, TextKey>> = {
+const LOST: Record<LostRequest, TextKey> = {
   request_expired: 'authorize.lost_expired',
   request_other_browser: 'authorize.lost_other_browser',
   request_unreadable: 'authorize.lost_unreadable',
@@ -40,9 +38,10 @@ export const createProblemPage =
   (layout: Layout, countError?: RequestMetrics['countClientError']) =>
   (problem: AuthorizeProblem, requestId: string): HttpResponse => {
     countError?.(problem)
-    const [field, details] = DETAILS[problem]
-    const lost = LOST[problem]
-    const isLost = lost !== undefined
+    const isLost = problem in LOST
+    const lost = isLost ? LOST[problem as LostRequest] : undefined
+    // The log is English.
+    const [field, details] = lost ? ['request', ownEnglish().texts(lost)] : DETAILS[problem as RecipientProblem]
     const body = html`<p>${isLost ? t('authorize.lost_about') : t('authorize.problem_about')}</p>
 ${!isLost && html`<h2>${t('authorize.problem_developer')}</h2>`}
 <p class="about">${lost === undefined ? details : t(lost)}</p>

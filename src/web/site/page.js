@@ -33,8 +33,9 @@ if (times.length > 0) {
   // Chrome on Linux can name "en-US@posix", which is no language tag.
   const own = navigator.languages.find((one) => one.split('-')[0] === language && /^[\w-]+$/.test(one)) ?? lang
   const locale = new Intl.Locale(own, { numberingSystem: 'latn' })
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const date = { day: 'numeric', month: 'short', year: 'numeric' }
+  const day = new Intl.DateTimeFormat(locale, date)
+  const moment = new Intl.DateTimeFormat(locale, { ...date, hour: '2-digit', minute: '2-digit' })
   for (const time of times) {
     const at = new Date(time.dateTime)
     if (time.title) time.title = moment.format(at)
