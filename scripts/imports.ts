@@ -188,6 +188,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/used-tokens.ts',
     'web',
   ],
+  preview: ['clients/client.ts', 'config', 'http', 'languages', 'lib', 'links/link.ts', 'mail', 'web'],
   serve: ['bootstrap', 'config', 'lib', 'service'],
   dev: [
     'languages',
@@ -227,6 +228,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'lib',
     'mail/mail.ts',
     'oauth/oauth.ts',
+    'preview/preview.ts',
     'web/site/device.ts',
     'links/links.ts',
     'second-factor/second-factors.ts',

@@ -3,7 +3,8 @@ import { hostname } from 'node:os'
 import type { Server } from 'node:http'
 import type { Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
-import { appNameOf, type Config } from './config/config.ts'
+import type { Config } from './config/config.ts'
+import { frameSettings } from './config/subject-settings.ts'
 import type { Inspection } from './config/shown-settings.ts'
 import { type Core, type CoreDeps, createCore } from './core.ts'
 import type { OriginAdmin } from './admin/origin-admin.ts'
@@ -279,42 +280,6 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
     maxConnections: config.maxConnections,
     requestMetrics: metrics,
   }) satisfies Omit<ServerDeps, 'rootSecret' | 'isStopping' | 'requireReady'>
-
-const frameSettings = (config: Config, baseUrl: string) => ({
-  appName: appNameOf(config, baseUrl),
-  logoUrl: config.logoUrl,
-  logoDarkUrl: config.logoDarkUrl,
-  faviconUrl: config.faviconUrl,
-  colorScheme: config.colorScheme,
-  providersFirst: config.providersFirst,
-  accentColor: config.accentColor,
-  ownStyle: config.ownStyle,
-  supportUrl: config.supportUrl,
-  termsUrl: config.termsUrl,
-  privacyUrl: config.privacyUrl,
-  homeUrl: config.homeUrl,
-  mailIsOn: config.smtp !== undefined,
-  passwords: config.passwords,
-  emailSignIn: config.emailSignIn,
-  passwordMinLength: config.passwordMinLength,
-  passkeys: config.relyingPartyId !== undefined,
-  providers: providerTargets(config, baseUrl),
-})
-
-/**
- * Lists the form targets that the Content-Security-Policy must allow for the buttons of providers. A provider may
- * redirect to any https host. Plain http is allowed for trials alone: to a provider on this machine, and back to the
- * base URL when the page was opened under another name.
- */
-const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
-  const plainOrigins = [baseUrl, ...oauthProviders.map(({ issuer }) => new URL(issuer).origin)].filter(isPlain)
-  return {
-    iconUrls: oauthProviders.flatMap(({ iconUrl }) => iconUrl ?? []),
-    formActions: oauthProviders.length === 0 ? [] : ['https:', ...new Set(plainOrigins)],
-  }
-}
-
-const isPlain = (origin: string): boolean => origin.startsWith('http:')
 
 /** Loads the library, unless metrics are off. */
 const loadMetrics = async (

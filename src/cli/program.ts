@@ -12,6 +12,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
     doctor: async () => (await import('./doctor/doctor.ts')).doctor,
     healthcheck: async () => (await import('./service.ts')).healthcheckCommand,
     config: async () => (await import('./service.ts')).configCommand,
+    preview: async () => (await import('./preview.ts')).previewCommand,
   },
   'Accounts:': {
     users: async () => (await import('./users.ts')).users,

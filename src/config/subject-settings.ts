@@ -18,7 +18,7 @@ const webhookSettings = (config: Config) => {
 }
 
 /** Messages have this name, these colours and these links. */
-const messageBranding = (config: Config, baseUrl: string): MailSettings['branding'] => {
+export const messageBranding = (config: Config, baseUrl: string): MailSettings['branding'] => {
   const { accentColor, colorScheme, ownStyle, supportUrl, passwords } = config
   return { appName: appNameOf(config, baseUrl), accentColor, colorScheme, ownStyle, baseUrl, supportUrl, passwords }
 }
@@ -29,6 +29,43 @@ const mailSettings = (config: Config, baseUrl: string, languages: Languages) => 
   const branding = messageBranding(config, baseUrl)
   return { server, from, timeoutMs, branding, languages }
 }
+
+/** Pages have this look, and these links. */
+export const frameSettings = (config: Config, baseUrl: string) => ({
+  appName: appNameOf(config, baseUrl),
+  logoUrl: config.logoUrl,
+  logoDarkUrl: config.logoDarkUrl,
+  faviconUrl: config.faviconUrl,
+  colorScheme: config.colorScheme,
+  providersFirst: config.providersFirst,
+  accentColor: config.accentColor,
+  ownStyle: config.ownStyle,
+  supportUrl: config.supportUrl,
+  termsUrl: config.termsUrl,
+  privacyUrl: config.privacyUrl,
+  homeUrl: config.homeUrl,
+  mailIsOn: config.smtp !== undefined,
+  passwords: config.passwords,
+  emailSignIn: config.emailSignIn,
+  passwordMinLength: config.passwordMinLength,
+  passkeys: config.relyingPartyId !== undefined,
+  providers: providerTargets(config, baseUrl),
+})
+
+/**
+ * Lists the form targets that the Content-Security-Policy must allow for the buttons of providers. A provider may
+ * redirect to any https host. Plain http is allowed for trials alone: to a provider on this machine, and back to the
+ * base URL when the page was opened under another name.
+ */
+const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
+  const plainOrigins = [baseUrl, ...oauthProviders.map(({ issuer }) => new URL(issuer).origin)].filter(isPlain)
+  return {
+    iconUrls: oauthProviders.flatMap(({ iconUrl }) => iconUrl ?? []),
+    formActions: oauthProviders.length === 0 ? [] : ['https:', ...new Set(plainOrigins)],
+  }
+}
+
+const isPlain = (origin: string): boolean => origin.startsWith('http:')
 
 const DAY_MS = 86_400_000
 

@@ -87,7 +87,7 @@ const coloursOf = (value: string): Record<Scheme, Colour | undefined> => {
 
 const COMMENT = /\/\*[^]*?(?:\*\/|$)/g
 const STRING = /"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/g
-const DECLARATION = new RegExp(`^--svc-(${OWN_COLOURS.join('|')})\\s*:(.+)$`, 's')
+const DECLARATION = /^--svc-([a-z]+)\s*:(.+)$/s
 
 /** Reads the colours as far as they are written plainly. Anything else of the stylesheet is left to browsers. */
 export const parseOwnStyle = (css: string): OwnStyle => {

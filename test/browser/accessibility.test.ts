@@ -17,7 +17,7 @@ import {
 import { afterwards } from '../support/cleanup.ts'
 import { logIn, newPerson, signedUp } from '../support/client/accounts.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
-import { MAIL_BASE_URL, MESSAGES } from '../support/mail/messages.ts'
+import { MAIL_BASE_URL, MESSAGES } from '../../src/preview/messages.ts'
 import { startService } from '../support/service/service.ts'
 
 const service = await startService()

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { parseOwnStyle } from '../../src/lib/own-style.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { createPages, type Pages } from '../support/pages.ts'
+import { createAllPages, type AllPages } from '../../src/preview/pages.ts'
 import { statesWith } from '../unit/pages-views.ts'
 
 const browser = await launchChrome()
@@ -13,8 +13,8 @@ after(() => browser.close())
 const states = statesWith('text')
 const ORIGIN = 'http://app.example.com'
 
-const pagesWith = (css: string | undefined): Pages =>
-  createPages({
+const pagesWith = (css: string | undefined): AllPages =>
+  createAllPages({
     appName: 'Acme',
     logoUrl: undefined,
     accentColor: '#0f6b5c',

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { createPages } from '../support/pages.ts'
+import { createAllPages } from '../../src/preview/pages.ts'
 import { bringChecker, findProblems } from '../support/browser/accessibility-checker.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { statesWith, WRONG_STATES } from '../unit/pages-views.ts'
 
-const pages = createPages({
+const pages = createAllPages({
   appName: 'Acme',
   logoUrl: undefined,
   accentColor: '#0f6b5c',

@@ -7,7 +7,7 @@ import { parseOwnStyle } from '../../src/lib/own-style.ts'
 import type { Message, MessageOf } from '../../src/mail/message.ts'
 import type { MessageBranding } from '../../src/mail/messages/content.ts'
 import { type RenderedMessage, renderMessage } from '../../src/mail/messages/render.ts'
-import { MAIL_BASE_URL, MESSAGES } from '../support/mail/messages.ts'
+import { MAIL_BASE_URL, MESSAGES } from '../../src/preview/messages.ts'
 import en from '../../src/languages/en.json' with { type: 'json' }
 import { type Tag, tagsOf as allTagsOf } from './pages-views.ts'
 

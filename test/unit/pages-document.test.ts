@@ -1,11 +1,11 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPages } from '../support/pages.ts'
+import { createAllPages } from '../../src/preview/pages.ts'
 import { statesWith, type Tag, tagsOf, WRONG_STATES } from './pages-views.ts'
 
 const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true }
-const pages = createPages(branding)
+const pages = createAllPages(branding)
 
 const documents = Object.entries(statesWith('text')).map(([name, render]) => {
   const page = render(pages)
@@ -272,7 +272,7 @@ test('all that the page with the most to load loads is no more than 12 KB, compr
 })
 
 test('where there are no passkeys, no page has a trace of them', () => {
-  const without = createPages({ ...branding, passkeys: false })
+  const without = createAllPages({ ...branding, passkeys: false })
   for (const [name, render] of Object.entries(statesWith('text')))
     if (/^(?:login|reset|undo|invitation|re-authentication)/.test(name))
       assert.doesNotMatch(render(without), /data-passkey|passkeys\.|webauthn|noscript/, name)
@@ -280,7 +280,7 @@ test('where there are no passkeys, no page has a trace of them', () => {
 })
 
 test('an asset is named by its content', () => {
-  const other = createPages({ ...branding, accentColor: '#aa0000' })
+  const other = createAllPages({ ...branding, accentColor: '#aa0000' })
   const paths = pages.assets.map(({ path }) => path)
   assert.deepEqual(
     paths.map((path) => path.replace(/[0-9a-f]{12}/, '#')),
@@ -300,7 +300,7 @@ test('an asset is named by its content', () => {
 })
 
 const policyWith = (logoUrl: string | undefined, hosts = ['app.example.com']): string =>
-  createPages({ ...branding, logoUrl }).contentSecurityPolicy(hosts)
+  createAllPages({ ...branding, logoUrl }).contentSecurityPolicy(hosts)
 
 test('the policy allows nothing inline, and no origin except that of the logo', () => {
   assert.equal(
@@ -315,7 +315,7 @@ test('the policy allows nothing inline, and no origin except that of the logo', 
 })
 
 const policyOf = (iconUrls: string[], formActions: string[]): string =>
-  createPages({
+  createAllPages({
     ...branding,
     logoUrl: 'https://cdn.example/logo.svg',
     providers: { iconUrls, formActions },

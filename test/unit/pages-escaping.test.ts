@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type HtmlFragment, html } from '../../src/lib/html.ts'
-import { createPages } from '../support/pages.ts'
+import { createAllPages } from '../../src/preview/pages.ts'
 import { statesWith, tagsOf } from './pages-views.ts'
 
 const hostile = fc.oneof(
@@ -30,7 +30,7 @@ const skeleton = (page: string): string =>
 const plainStates = statesWith('plain')
 
 test('no text of a view becomes a tag or an attribute, on any page in any state', () => {
-  const pages = createPages(branding)
+  const pages = createAllPages(branding)
   const expected = new Map(Object.entries(plainStates).map(([name, render]) => [name, skeleton(render(pages))]))
   fc.assert(
     fc.property(hostile, (text) => {
@@ -44,10 +44,10 @@ test('no text of a view becomes a tag or an attribute, on any page in any state'
 
 test('no name of an application and no address of a logo becomes a tag or an attribute', () => {
   for (const logoUrl of [undefined, '/logo.svg']) {
-    const expected = skeleton(createPages({ ...branding, logoUrl }).login(login('')))
+    const expected = skeleton(createAllPages({ ...branding, logoUrl }).login(login('')))
     fc.assert(
       fc.property(hostile, (text) => {
-        const pages = createPages({ ...branding, appName: text, logoUrl: logoUrl && `/${text}` })
+        const pages = createAllPages({ ...branding, appName: text, logoUrl: logoUrl && `/${text}` })
         assert.equal(skeleton(pages.login(login(''))), expected)
         assert.match(pages.assets[2]?.body ?? '', /^<svg [^<>]+><rect [^<>]+\/><text [^<>]+>[^<>]+<\/text><\/svg>$/)
       }),
@@ -67,7 +67,7 @@ const login = (email: string) => ({
 })
 
 test('typed values are shown again unchanged', () => {
-  const pages = createPages(branding)
+  const pages = createAllPages(branding)
   fc.assert(
     fc.property(hostile, (typed) => {
       const input = tagsOf(pages.login(login(typed))).find(({ attributes }) => attributes.name === 'email')

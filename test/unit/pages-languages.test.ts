@@ -18,11 +18,11 @@ test('no text is made while a module of pages or messages loads', async () => {
 })
 
 // They are loaded only now, so that the test before sees the modules load.
-const [{ createPages }, { statesWith }, { renderMessage }, { MAIL_BASE_URL, MESSAGES }] = await Promise.all([
-  import('../support/pages.ts'),
+const [{ createAllPages }, { statesWith }, { renderMessage }, { MAIL_BASE_URL, MESSAGES }] = await Promise.all([
+  import('../../src/preview/pages.ts'),
   import('./pages-views.ts'),
   import('../../src/mail/messages/render.ts'),
-  import('../support/mail/messages.ts'),
+  import('../../src/preview/messages.ts'),
 ])
 
 const branding = { appName: '1', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true, mailIsOn: true }
@@ -53,7 +53,7 @@ const foreignWords = (page: string): string[] => {
 const WITH_WORDS = /^(?:consent |a request that leads nowhere: (?!request)|account with everything)/
 
 describe('a page in the pseudo-language has no word that stands in no file', () => {
-  const pages = createPages(branding)
+  const pages = createAllPages(branding)
   assert.ok(en && qps)
   for (const [name, render] of states)
     test(name, () => {
@@ -69,7 +69,7 @@ describe('a page in the pseudo-language has no word that stands in no file', () 
 })
 
 describe('a page in Arabic', () => {
-  const pages = createPages(branding)
+  const pages = createAllPages(branding)
   assert.ok(ar)
   test('is written from right to left, with its values by themselves', () => {
     for (const [name, render] of states) {

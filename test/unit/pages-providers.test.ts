@@ -5,14 +5,14 @@ import { test } from 'node:test'
 import type { AccountView } from '../../src/web/account/account-view.ts'
 import { t } from '../../src/languages/texts.ts'
 import { SIGN_IN_PROBLEMS, type SignInProblem } from '../../src/oauth/errors.ts'
-import { createPages } from '../support/pages.ts'
+import { createAllPages } from '../../src/preview/pages.ts'
 import type { LinkAccountView } from '../../src/web/providers/link-account-page.ts'
 import type { ProviderProblemView } from '../../src/web/sign-in/provider-problem-page.ts'
 import type { LinkedView } from '../../src/web/site/providers.ts'
 import { type Tag, tagsOf } from './pages-views.ts'
 
 const APPEARANCE = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' }
-const pages = createPages(APPEARANCE)
+const pages = createAllPages(APPEARANCE)
 const github = { name: 'github', label: 'GitHub' }
 const google = { name: 'google', label: 'Google' }
 
@@ -205,7 +205,7 @@ test('the page for reclaiming an account says what that ends', () => {
 })
 
 test('where users log in by mail, the pages of an account that exists say so; a code connects nothing there', () => {
-  const byMail = createPages({ ...APPEARANCE, emailSignIn: true, mailIsOn: true })
+  const byMail = createAllPages({ ...APPEARANCE, emailSignIn: true, mailIsOn: true })
   const ASK = LOGIN.replace('login', 'login/email')
   const linking = byMail.linkAccount({ ...linkAccount, canReclaim: false })
   assert.match(

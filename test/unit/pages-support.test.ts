@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPages } from '../support/pages.ts'
+import { createAllPages } from '../../src/preview/pages.ts'
 import { createSupport } from '../../src/web/site/support.ts'
 import { statesWith, tagsOf } from './pages-views.ts'
 
@@ -13,7 +13,12 @@ const ASKS = /Contact support|Contact the people who run A&amp;B\./
 const FOOT = /<p class="links">\n((?:<a href="[^"]*">[^<]*<\/a>\n)+)<\/p>/
 
 test('every page has the links at its foot, in their order, and every sentence that tells users to ask for help has one', () => {
-  const pages = createPages({ ...branding, supportUrl, termsUrl: '/terms', privacyUrl: 'https://acme.example/p?a=1&b' })
+  const pages = createAllPages({
+    ...branding,
+    supportUrl,
+    termsUrl: '/terms',
+    privacyUrl: 'https://acme.example/p?a=1&b',
+  })
   for (const [name, render] of states) {
     const page = render(pages)
     const [foot = '', links = ''] = FOOT.exec(page) ?? []
@@ -32,7 +37,7 @@ const LINKED = /<a href="mailto:[^"]*">Contact support\.<\/a>/g
 const PLAIN = 'Contact the people who run A&amp;B.'
 
 test('without an address for help, pages name the people who run the application, and link to nothing', () => {
-  const [linked, plain] = [createPages({ ...branding, supportUrl }), createPages(branding)]
+  const [linked, plain] = [createAllPages({ ...branding, supportUrl }), createAllPages(branding)]
   for (const [name, render] of states) {
     const expected = render(linked)
       .replaceAll(LINKED, PLAIN)
@@ -45,7 +50,7 @@ test('without an address for help, pages name the people who run the application
 
 /** Finds the states whose page has the sentence, and the sentence. */
 const agreeing = (settings: { termsUrl?: string; privacyUrl?: string }): [name: string, sentence: string][] => {
-  const pages = createPages({ ...branding, ...settings })
+  const pages = createAllPages({ ...branding, ...settings })
   return states.flatMap(([name, render]) => {
     const [, after] = render(pages).split('<p class="about">By creating an account, you ')
     if (after === undefined) return []
@@ -80,7 +85,7 @@ test('the sentence is a link, and nothing that would be markup gets into it', ()
 })
 
 test('what is for developers and operators is folded away on error pages; other messages are not shown', () => {
-  const pages = createPages(branding)
+  const pages = createAllPages(branding)
   const bodyOf = (status: number) =>
     pages.error({ status, message: 'About X-Header', requestId: 'r', retryAfterSeconds: undefined })
   const folded = /<details>\s*<summary[^>]*>Technical details<\/summary>\s*<div class="about">\s*<p>About X-Header<\/p>/
@@ -105,14 +110,14 @@ test('what is for developers and operators is folded away on error pages; other 
 
 test('a 503 says that the user is not logged out, whenever it is to be tried again', () => {
   for (const retryAfterSeconds of [undefined, 2]) {
-    const page = createPages(branding).error({ status: 503, message: 'Away', requestId: 'r', retryAfterSeconds })
+    const page = createAllPages(branding).error({ status: 503, message: 'Away', requestId: 'r', retryAfterSeconds })
     assert.match(page, /<p>You haven’t been logged out\. Reload this page in a moment\.<\/p>/)
   }
 })
 
 test('without scripts, a page whose only way is a passkey says what to do, and whom to ask or where else to go', () => {
   const onlyWay = /<noscript><p class="box note">Passkeys need JavaScript, which is off in this browser\. Turn it on/
-  const withPasskeys = createPages({ ...branding, supportUrl, passkeys: true, mailIsOn: true, passwords: false })
+  const withPasskeys = createAllPages({ ...branding, supportUrl, passkeys: true, mailIsOn: true, passwords: false })
   for (const [name, elsewhere] of [
     ['login by passkey alone', /href="\/auth\/password\/forgot[^"]*">Trouble logging in\?</],
     ['login, a passkey alone', /href="\/auth\/login[^"]*">Use another account</],
@@ -122,13 +127,13 @@ test('without scripts, a page whose only way is a passkey says what to do, and w
     assert.match(page, onlyWay, name)
     assert.match(page, elsewhere, name)
   }
-  const login = states.find(([name]) => name === 'login')?.[1](createPages({ ...branding, passkeys: true })) ?? ''
+  const login = states.find(([name]) => name === 'login')?.[1](createAllPages({ ...branding, passkeys: true })) ?? ''
   assert.match(login, /<noscript><p class="hint">Passkeys need JavaScript\. Turn it on/)
 })
 
 test('a form that a passkey alone can send asks for it, and not for a code', () => {
   const render = states.find(([name]) => name === 'reset with passkeys alone, without one')?.[1]
-  const page = render?.(createPages({ ...branding, passkeys: true })) ?? ''
+  const page = render?.(createAllPages({ ...branding, passkeys: true })) ?? ''
   assert.match(page, /id="passkey-problem"[^>]*>Use your passkey\.</)
   assert.doesNotMatch(page, /Enter a code/)
 })

@@ -8,7 +8,7 @@ import en from '../../src/languages/en.json' with { type: 'json' }
 import { waitText } from '../../src/languages/formats.ts'
 import { shownActivity } from '../../src/web/account/activity-texts.ts'
 import { agoOf, dayOf, momentOf } from '../../src/web/site/time-text.ts'
-import { createPages } from '../support/pages.ts'
+import { createAllPages } from '../../src/preview/pages.ts'
 import { piecesOf, VALUE } from '../support/templates.ts'
 import { statesWith } from './pages-views.ts'
 
@@ -150,14 +150,14 @@ describe('the catalogue', () => {
     for (const passwords of [true, false])
       for (const supportUrl of [undefined, 'mailto:help@example.com'])
         for (const mailIsOn of [true, false]) {
-          const pages = createPages({ ...branding, passwords, supportUrl, mailIsOn, passkeys: true })
+          const pages = createAllPages({ ...branding, passwords, supportUrl, mailIsOn, passkeys: true })
           for (const [name, render] of states) assert.doesNotMatch(render(pages), /\{\w+\}/, name)
         }
   })
 })
 
 test('every failure that a user can see has its own text', () => {
-  const pages = createPages(branding)
+  const pages = createAllPages(branding)
   const titles = [400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 500, 503].map(
     (status) =>
       /<h1>(.*)<\/h1>/.exec(pages.error({ status, message: 'm', requestId: 'r', retryAfterSeconds: undefined }))?.[1],

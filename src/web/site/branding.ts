@@ -83,6 +83,5 @@ export const headOf = (
 <meta name="description" content="${t('page.description', { app: appName })}">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="${schemesText(colorScheme)}">
-${themeColoursOf(theme, colorScheme)}
-${styleLink(style)}${ownStyle && styleLink(ownStyle)}
+${themeColoursOf(theme, colorScheme)}${styleLink(style)}${ownStyle && styleLink(ownStyle)}
 ${faviconUrl === undefined ? html`<link rel="icon" href="${icon.path}" type="image/svg+xml">` : html`<link rel="icon" href="${faviconUrl}">`}`

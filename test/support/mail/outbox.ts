@@ -9,7 +9,7 @@ import type { Environment } from '../service/command.ts'
 import { openOperator } from '../service/replicas.ts'
 import type { Service } from '../service/service.ts'
 import { eventually } from '../wait.ts'
-import { MAIL_BASE_URL, MESSAGES } from './messages.ts'
+import { MAIL_BASE_URL, MESSAGES } from '../../../src/preview/messages.ts'
 
 const DAY_MS = 24 * 3_600_000
 

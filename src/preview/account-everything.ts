@@ -1,4 +1,4 @@
-import type { AccountView } from '../../src/web/account/account-view.ts'
+import type { AccountView } from '../web/account/account-view.ts'
 
 const nowMs = Date.UTC(2026, 10, 21, 16, 53)
 const hoursAgo = (hours: number): number => nowMs - hours * 3_600_000
@@ -89,7 +89,7 @@ export const EVERYTHING: AccountView = {
       {
         ...passkey,
         id: 'p-3',
-        name: 'A name of a passkey that somebody has made as long as it may be',
+        name: 'A name of a passkey that its user has made as long as it may be',
         lastUsedAtMs: hoursAgo(1500),
       },
     ],

@@ -1,58 +1,58 @@
-import { createAccountPage } from '../../src/web/account/account-page.ts'
-import { createActivityPage, createDevicesPage } from '../../src/web/account/list-pages.ts'
-import { createAnswerClient } from '../../src/web/authorize/answer-client.ts'
-import { createClientLogoutPage } from '../../src/web/authorize/client-logout-page.ts'
-import { createConsentPage } from '../../src/web/authorize/consent-page.ts'
-import { createProblemPage } from '../../src/web/authorize/problem-page.ts'
+import { createAccountPage } from '../web/account/account-page.ts'
+import { createActivityPage, createDevicesPage } from '../web/account/list-pages.ts'
+import { createAnswerClient } from '../web/authorize/answer-client.ts'
+import { createClientLogoutPage } from '../web/authorize/client-logout-page.ts'
+import { createConsentPage } from '../web/authorize/consent-page.ts'
+import { createProblemPage } from '../web/authorize/problem-page.ts'
 import {
   createAskForCodePage,
   createPasskeyNeededPage,
   createSignInLinkPage,
   createTypeCodePage,
-} from '../../src/web/email-sign-in/pages.ts'
+} from '../web/email-sign-in/pages.ts'
 import {
   createNewEmailConfirmedPage,
   createNewEmailPage,
   createNewEmailTakenPage,
   createUndoEmailPage,
   createUndoWaitsPage,
-} from '../../src/web/links/email-pages.ts'
-import { createInvitationPage } from '../../src/web/links/invitation-page.ts'
-import { createNotMePage } from '../../src/web/links/not-me-page.ts'
-import { createOtherWaysInPage } from '../../src/web/links/other-ways-in-page.ts'
+} from '../web/links/email-pages.ts'
+import { createInvitationPage } from '../web/links/invitation-page.ts'
+import { createNotMePage } from '../web/links/not-me-page.ts'
+import { createOtherWaysInPage } from '../web/links/other-ways-in-page.ts'
 import {
   createForgotPasswordPage,
   createForgotWithoutMailPage,
   createLinkSentPage,
   createResetPasswordPage,
-} from '../../src/web/links/password-pages.ts'
+} from '../web/links/password-pages.ts'
 import {
   createConfirmEmailPage,
   createConfirmSignupPage,
   createEmailConfirmedPage,
   createEmailTakenPage,
   createProveAccountPage,
-} from '../../src/web/links/verification-pages.ts'
-import { createLoginPage } from '../../src/web/login/login-page.ts'
-import { createLogoutPage } from '../../src/web/logout/logout-page.ts'
-import { createLinkAccountPage } from '../../src/web/providers/link-account-page.ts'
+} from '../web/links/verification-pages.ts'
+import { createLoginPage } from '../web/login/login-page.ts'
+import { createLogoutPage } from '../web/logout/logout-page.ts'
+import { createLinkAccountPage } from '../web/providers/link-account-page.ts'
 import {
   createReauthenticationPage,
   createStepUpImpossiblePage,
-} from '../../src/web/reauthentication/reauthentication-page.ts'
-import { createFirstFactorPage } from '../../src/web/second-factor/first-factor-page.ts'
-import { createSecondFactorPage } from '../../src/web/second-factor/second-factor-page.ts'
-import { createLoginCodePage, createLoginEnrolPage } from '../../src/web/sign-in-code/code-page.ts'
-import { createCheckMailPage } from '../../src/web/sign-in/check-mail-page.ts'
-import { createProviderProblemPage } from '../../src/web/sign-in/provider-problem-page.ts'
-import { createRecoveryCodesFile, createRecoveryCodesPage } from '../../src/web/sign-in/recovery-codes-page.ts'
-import { createRedirectLoopPage } from '../../src/web/sign-in/redirect-loop-page.ts'
-import { createSignupPage } from '../../src/web/signup/signup-page.ts'
-import { createWelcomePage } from '../../src/web/welcome/welcome-page.ts'
-import { createFrame, type FrameSettings } from '../../src/web/site/frame.ts'
+} from '../web/reauthentication/reauthentication-page.ts'
+import { createFirstFactorPage } from '../web/second-factor/first-factor-page.ts'
+import { createSecondFactorPage } from '../web/second-factor/second-factor-page.ts'
+import { createLoginCodePage, createLoginEnrolPage } from '../web/sign-in-code/code-page.ts'
+import { createCheckMailPage } from '../web/sign-in/check-mail-page.ts'
+import { createProviderProblemPage } from '../web/sign-in/provider-problem-page.ts'
+import { createRecoveryCodesFile, createRecoveryCodesPage } from '../web/sign-in/recovery-codes-page.ts'
+import { createRedirectLoopPage } from '../web/sign-in/redirect-loop-page.ts'
+import { createSignupPage } from '../web/signup/signup-page.ts'
+import { createWelcomePage } from '../web/welcome/welcome-page.ts'
+import { createFrame, type FrameSettings } from '../web/site/frame.ts'
 
 /** Creates all pages for one appearance. Each function takes a view and returns a whole document. */
-export const createPages = (settings: FrameSettings, frame = createFrame(settings)) => {
+export const createAllPages = (settings: FrameSettings, frame = createFrame(settings)) => {
   const { layout } = frame
   const mailLayout = { ...layout, emailSignIn: true }
   return {
@@ -115,4 +115,4 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
   }
 }
 
-export type Pages = ReturnType<typeof createPages>
+export type AllPages = ReturnType<typeof createAllPages>

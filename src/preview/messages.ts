@@ -1,4 +1,4 @@
-import type { Message, Notice, NoticeContext } from '../../../src/mail/message.ts'
+import type { Message, Notice, NoticeContext } from '../mail/message.ts'
 
 const AT_MS = Date.UTC(2026, 10, 22, 16, 53)
 const HOUR_MS = 3_600_000

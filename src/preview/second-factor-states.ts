@@ -1,13 +1,15 @@
-import type { ReauthenticationView } from '../../src/web/reauthentication/reauthentication-page.ts'
-import type { Pages } from '../support/pages.ts'
-import type { LoginCodeView } from '../../src/web/sign-in-code/code-page.ts'
-import type { FirstFactorView } from '../../src/web/second-factor/first-factor-page.ts'
-import type { SecondFactorView } from '../../src/web/second-factor/second-factor-page.ts'
+import type { ReauthenticationView } from '../web/reauthentication/reauthentication-page.ts'
+import type { AllPages } from './pages.ts'
+import type { LoginCodeView, LoginEnrolView } from '../web/sign-in-code/code-page.ts'
+import type { FirstFactorView } from '../web/second-factor/first-factor-page.ts'
+import type { SecondFactorView } from '../web/second-factor/second-factor-page.ts'
+import type { Sample } from './sample.ts'
 
 const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
 
-/** The pages of second factors in every state that they can be in, as `pages-views.ts` has the others. */
-export const secondFactorStatesWith = (text: string): Record<string, (pages: Pages) => string> => {
+/** The pages of second factors in every state that they can be in, as `states.ts` has the others. */
+export const secondFactorStatesOf = (it: Sample): Record<string, (pages: AllPages) => string> => {
+  const { text } = it
   const qrCode = [
     [true, false],
     [false, true],
@@ -15,7 +17,7 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
   const setUp = { secret: text, uri: `otpauth://totp/${text}`, qrCode, sealed: text }
   const code: LoginCodeView = {
     csrfToken: text,
-    email: text,
+    email: it.email,
     returnTo: text,
     takes: 'both',
     hasPasskeys: true,
@@ -25,21 +27,21 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
     confirms: false,
     errors: {},
   }
-  const enrol: Parameters<Pages['loginEnrol']>[0] = { csrfToken: text, email: text, returnTo: text, setUp }
+  const enrol: LoginEnrolView = { csrfToken: text, email: it.email, returnTo: text, setUp }
   const factor: SecondFactorView = {
     csrfToken: text,
-    email: text,
+    email: it.email,
     hasApp: true,
     recoveryCodes: 3,
     isRequired: false,
     returnTo: text,
   }
-  const first: FirstFactorView = { csrfToken: text, step: 'ask', email: text, returnTo: text }
+  const first: FirstFactorView = { csrfToken: text, step: 'ask', email: it.email, returnTo: text }
   const confirm: ReauthenticationView = {
     csrfToken: text,
-    email: text,
+    email: it.email,
     hasPassword: true,
-    providers: [{ name: text, label: text, iconUrl: text }],
+    providers: [{ name: text, label: it.provider, iconUrl: it.iconUrl }],
     hasPasskeys: true,
     code: 'both',
     codeValue: text,
@@ -73,7 +75,7 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
     'recovery codes': (pages) =>
       pages.recoveryCodes({
         csrfToken: text,
-        email: text,
+        email: it.email,
         codes: [`${text}1`, `${text}2`],
         sealed: text,
         returnTo: `/${text}`,

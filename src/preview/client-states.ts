@@ -1,8 +1,9 @@
-import type { Client } from '../../src/clients/client.ts'
-import type { HttpResponse } from '../../src/http/response.ts'
-import type { ConsentView } from '../../src/web/authorize/consent-page.ts'
-import type { AuthorizeProblem } from '../../src/web/authorize/problem-page.ts'
-import type { Pages } from '../support/pages.ts'
+import type { Client } from '../clients/client.ts'
+import type { HttpResponse } from '../http/response.ts'
+import type { ConsentView } from '../web/authorize/consent-page.ts'
+import type { AuthorizeProblem } from '../web/authorize/problem-page.ts'
+import type { AllPages } from './pages.ts'
+import type { Sample } from './sample.ts'
 
 const HTTPS = 'https://app.example.net/callback'
 const LOOPBACK = 'http://127.0.0.1:50123/callback'
@@ -24,15 +25,16 @@ const PROBLEMS: AuthorizeProblem[] = [
 
 const bodyOf = (response: HttpResponse): string => ('body' in response ? response.body : '')
 
-/** The pages on the way of a client's request in every state, by name, with one text wherever text of others is shown. */
-export const clientStatesWith = (text: string): Record<string, (pages: Pages) => string> => {
-  const client = { id: text, kind: 'operator' as const, name: text }
+/** The pages on the way of a client's request in every state, by name, with a sample of what others write. */
+export const clientStatesOf = (it: Sample): Record<string, (pages: AllPages) => string> => {
+  const { text } = it
+  const client = { id: text, kind: 'operator' as const, name: it.application }
   const view: ConsentView = {
     kind: 'consent',
     csrfToken: text,
     client,
     redirectUri: HTTPS,
-    email: text,
+    email: it.email,
     scopes: [text, text],
     lasts: text,
     resource: 'https://notes.example.com/mcp',
@@ -59,17 +61,17 @@ export const clientStatesWith = (text: string): Record<string, (pages: Pages) =>
     'to continue': { ...view, kind: 'continue', redirectUri: LOOPBACK },
     refused: { ...view, problem: { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } },
   }
-  const consents = Object.entries(views).map(([name, shown]): [string, (pages: Pages) => string] => [
+  const consents = Object.entries(views).map(([name, shown]): [string, (pages: AllPages) => string] => [
     `consent ${name}`,
     (pages) => pages.consent(shown),
   ])
-  const problems = PROBLEMS.map((problem): [string, (pages: Pages) => string] => [
+  const problems = PROBLEMS.map((problem): [string, (pages: AllPages) => string] => [
     `a request that leads nowhere: ${problem}`,
     (pages) => bodyOf(pages.authorizeProblem(problem, 'r-1')),
   ])
-  const back = (redirectUri: string) => (pages: Pages) =>
+  const back = (redirectUri: string) => (pages: AllPages) =>
     bodyOf(pages.answerClient({ client: client as Client, redirectUri, state: text }, { code: 'svc_ac_x' }, 'pages'))
-  const logout = { csrfToken: text, email: text, name: text, query: text }
+  const logout = { csrfToken: text, email: it.email, name: text, query: text }
   return {
     ...Object.fromEntries([...consents, ...problems]),
     'back to a client': back(HTTPS),

@@ -1,18 +1,20 @@
-import type { InvitationView } from '../../src/web/links/invitation-page.ts'
-import type { ReauthenticationView } from '../../src/web/reauthentication/reauthentication-page.ts'
-import type { AskForCodeView, SignInLinkView, TypeCodeView } from '../../src/web/email-sign-in/pages.ts'
-import type { LoginView } from '../../src/web/login/login-page.ts'
-import type { SignupView } from '../../src/web/signup/signup-page.ts'
-import type { Pages } from '../support/pages.ts'
+import type { InvitationView } from '../web/links/invitation-page.ts'
+import type { ReauthenticationView } from '../web/reauthentication/reauthentication-page.ts'
+import type { AskForCodeView, SignInLinkView, TypeCodeView } from '../web/email-sign-in/pages.ts'
+import type { LoginView } from '../web/login/login-page.ts'
+import type { SignupView } from '../web/signup/signup-page.ts'
+import type { AllPages } from './pages.ts'
+import type { Sample } from './sample.ts'
 
-/** The pages of sign-in by mail in every state that they can be in, as `pages-views.ts` has the others. */
-export const emailSignInStatesWith = (text: string): Record<string, (pages: Pages) => string> => {
-  const form = { csrfToken: text, returnTo: text, email: text, errors: {} }
-  const providers = [{ name: text, label: text, iconUrl: text }]
+/** The pages of sign-in by mail in every state that they can be in, as `states.ts` has the others. */
+export const emailSignInStatesOf = (it: Sample): Record<string, (pages: AllPages) => string> => {
+  const { text } = it
+  const form = { csrfToken: text, returnTo: text, email: it.email, errors: {} }
+  const providers = [{ name: text, label: it.provider, iconUrl: it.iconUrl }]
   const login: LoginView = { ...form, providers, passwords: true, signupOpen: true }
   const signup: SignupView = {
     ...form,
-    username: text,
+    username: it.username,
     acceptedDomains: [],
     byPassword: false,
     providers,
@@ -24,7 +26,7 @@ export const emailSignInStatesWith = (text: string): Record<string, (pages: Page
   const link: SignInLinkView = {
     csrfToken: text,
     token: text,
-    email: text,
+    email: it.email,
     browser: 'own',
     makesAccount: false,
     reclaims: false,
@@ -34,16 +36,16 @@ export const emailSignInStatesWith = (text: string): Record<string, (pages: Page
   const invitation: InvitationView = {
     csrfToken: text,
     token: text,
-    email: text,
+    email: it.email,
     otherEmail: undefined,
-    username: text,
+    username: it.username,
     byPassword: false,
     providers,
     errors: {},
   }
   const confirm: ReauthenticationView = {
     csrfToken: text,
-    email: text,
+    email: it.email,
     hasPassword: false,
     hasPasskeys: false,
     byMail: true,
@@ -74,14 +76,14 @@ export const emailSignInStatesWith = (text: string): Record<string, (pages: Page
     'code by mail, to confirm': (pages) => pages.typeCode({ ...code, confirms: { acr: text } }),
     'link that logs in': (pages) => pages.signInLink(link),
     'link that logs in, in another browser': (pages) =>
-      pages.signInLink({ ...link, browser: 'other', otherEmail: text }),
+      pages.signInLink({ ...link, browser: 'other', otherEmail: it.otherEmail }),
     'link that logs in, of an operator': (pages) => pages.signInLink({ ...link, browser: 'operator' }),
     'link that logs in, to an account that nobody has proved': (pages) =>
       pages.signInLink({ ...link, reclaims: true, browser: 'other' }),
     'link that makes an account': (pages) => pages.signInLink({ ...link, makesAccount: true, name }),
     'link that makes an account, without a name': (pages) =>
       pages.signInLink({ ...link, makesAccount: true, name, errors: { name: 'name_missing' } }),
-    'link of an account with a passkey': (pages) => pages.passkeyNeeded({ email: text }),
+    'link of an account with a passkey': (pages) => pages.passkeyNeeded({ email: it.email }),
     'invitation that ends with "Continue"': (pages) => pages.byMail.invitation(invitation),
     're-authentication by mail': (pages) => pages.byMail.reauthentication(confirm),
     're-authentication by mail or a provider': (pages) => pages.byMail.reauthentication({ ...confirm, providers }),
