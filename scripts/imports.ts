@@ -191,6 +191,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   preview: ['clients/client.ts', 'config', 'http', 'languages', 'lib', 'links/link.ts', 'mail', 'web'],
   serve: ['bootstrap', 'config', 'lib', 'service'],
   dev: [
+    'languages',
     'accounts/accounts.ts',
     'api-keys',
     'api/v2/json-body.ts',
@@ -211,6 +212,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks/signed-request.ts',
   ],
   cli: [
+    'languages',
     'accounts/accounts.ts',
     'admin/admin.ts',
     'administrators/administrators.ts',

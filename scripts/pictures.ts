@@ -1,13 +1,15 @@
-// Makes the pictures of README.md and docs/start.md again, in docs/images: "npm run pictures", after a change of how the
-// pages look.
+// Makes the pictures of README.md, docs/start.md and docs/administration.md again, in docs/images: "npm run pictures",
+// after a change of how the pages look.
 import path from 'node:path'
+import type { TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { openMachineAdmin } from '../test/support/admin/machine-admin.ts'
 import { launchChrome } from '../test/support/browser/chrome.ts'
 import { logInInWindow, openWindow } from '../test/support/browser/window.ts'
 import { newAgent, signUp } from '../test/support/client/accounts.ts'
 import { type RunningDev, startDevHere } from '../test/support/dev/dev.ts'
 import { createScope } from '../test/support/scope.ts'
-import { startService } from '../test/support/service/service.ts'
+import { type Service, startService } from '../test/support/service/service.ts'
 
 const FOLDER = path.join(import.meta.dirname, '../docs/images')
 
@@ -28,6 +30,9 @@ const PICTURES: Picture[] = [
 const DEV_PORT = 8000
 const DEV_SIZE = { width: 640, height: 770 }
 
+/** Those of administrators. */
+const ADMIN_PICTURES: Picture[] = [{ name: 'administration', address: '/users/', width: 900, height: 960 }]
+
 const ADA = { email: 'ada@example.com', username: 'ada', password: 'four unrelated words' }
 const MARY = { email: 'mary@example.com', username: 'mary', password: 'four unrelated words' }
 
@@ -39,6 +44,20 @@ const take = async (page: Page, { name, width, height }: Omit<Picture, 'address'
     // Without motion, no colour is on its way from the other scheme.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.screenshot({ path: path.join(FOLDER, `${name}-${colorScheme}.png`) })
+  }
+}
+
+/** The page of Ada, as `svc admin` shows it. */
+const takeAdministration = async (browser: Browser, service: Service, t: TestContext): Promise<void> => {
+  const admin = await openMachineAdmin(service, { t })
+  const [, ada = ''] = /\/users\/([\w-]+)"/.exec((await admin.open('/')).text) ?? []
+  const context = await browser.newContext({ baseURL: admin.agent.url })
+  const value = admin.agent.cookies.get('svc_admin') ?? ''
+  await context.addCookies([{ name: 'svc_admin', value, domain: '127.0.0.1', path: `${admin.base}/` }])
+  const page = await context.newPage()
+  for (const picture of ADMIN_PICTURES) {
+    await page.goto(admin.base + picture.address + ada)
+    await take(page, picture)
   }
 }
 
@@ -74,6 +93,7 @@ try {
     if (visitor.path() !== picture.address) await logInInWindow({ page, ...visitor }, ADA)
     await take(page, picture)
   }
+  await takeAdministration(browser, service, t)
   await walkThroughDev(await startDevHere({ t, options: { port: DEV_PORT } }), browser)
 } finally {
   await end()

@@ -37,7 +37,7 @@ const REFUSED: readonly { pattern: RegExp; instead: string }[] = [
 ]
 
 /** These are the sentence of an API error, and the tag of Hebrew, which may contain a refused word. */
-const QUOTATIONS: readonly string[] = ['You were logged out meanwhile', "he: 'עברית'", "iw: 'he'"]
+const QUOTATIONS: readonly string[] = ['You were logged out meanwhile', "he: 'עברית'", "iw: 'he'", '`iw` means `he`']
 
 const COMMENTS = /(?<=^|[\s(,])\/\*[^]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm
 const TEST_TITLES = /\b(?:describe|it|suite|test\w*)(?:\.\w+)?\(\s*(?<quote>['"`])(?:\\.|(?!\k<quote>)[^])*\k<quote>/g

@@ -15,6 +15,8 @@ export interface Verifiers {
 
 /** Starts so many, in turn at each replica. */
 export const startVerifiers = (run: Run, { replicas, key }: Place, count: number): Verifiers => {
+  // Each of them writes its errors there.
+  process.stderr.setMaxListeners(0)
   const children = Array.from({ length: count }, (_, at): Child => {
     const url = `http://127.0.0.1:${replicas[at % replicas.length]?.port}`
     const command = [PROGRAM, url, 'http://localhost', RESOURCE]

@@ -29,6 +29,7 @@ export const NAMES = [
   'copy',
   'scale',
   'search',
+  'admin',
   'clients',
   'revocations',
   'peers',

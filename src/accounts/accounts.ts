@@ -25,6 +25,7 @@ import {
   findEmailOfUsername,
   findUserByEmail,
   findUserById,
+  lockUserToChange,
   findUserByUsername,
   requireUserById,
   type User,
@@ -70,6 +71,9 @@ export interface Accounts extends Administration {
   changeUsername(id: string, entered: string, sessionId: string, caller?: Caller): Promise<void>
   /** Null takes the name away where none is required. */
   changeName(id: string, entered: string | null, sessionId: string, caller?: Caller): Promise<void>
+  changeLanguage(id: string, tag: string, sessionId: string, caller?: Caller): Promise<void>
+  /** Notes the language of a user whose language is not known yet. */
+  learnLanguage(id: string, tag: string, caller?: Caller): Promise<void>
   /**
    * `unauthorized` when the password is wrong; `forbidden` when there is none and the user has not just authenticated,
    * or an account with a second factor or a passkey has not just been proved with `mfa`.
@@ -115,7 +119,7 @@ export const createAccounts = (deps: AccountsDeps): Accounts => {
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
   const remove = createRemove(deps)
 
-  const changeOwn = async (id: string, changes: Changes, sessionId: string, caller?: Caller): Promise<void> => {
+  const changeOwn: ChangeOwn = async (id, changes, sessionId, caller) => {
     try {
       await db.inTransaction(async (transaction) => {
         await requireSession(transaction, sessionId, id)
@@ -149,11 +153,7 @@ export const createAccounts = (deps: AccountsDeps): Accounts => {
 
     countUncheckableHashes: () => countUncheckableHashes(db, passwords),
 
-    changeUsername: async (id, entered, sessionId, caller) =>
-      changeOwn(id, { username: requireUsername(entered) }, sessionId, caller),
-
-    changeName: async (id, entered, sessionId, caller) =>
-      changeOwn(id, { name: deps.names.require(entered) }, sessionId, caller),
+    ...ownChanges(changeOwn, deps),
 
     async deleteOwn(id, { password, sessionId }, caller) {
       const user = await requireUserById(db, id)
@@ -209,3 +209,31 @@ const countUncheckableHashes = async (db: Database, passwords: Passwords): Promi
     await setImmediate()
   }
 }
+
+/** Looks before it locks: the language of most users is known at their sign-in. */
+const createLearnLanguage =
+  ({ db, change }: Pick<AccountsDeps, 'db' | 'change'>): Accounts['learnLanguage'] =>
+  async (id, tag, caller) => {
+    if ((await findUserById(db, id))?.language !== null) return
+    await db.inTransaction(async (transaction) => {
+      const user = await lockUserToChange(transaction, id)
+      if (user?.language === null) await change(transaction, id, { language: tag }, { by: 'proof', caller })
+    })
+  }
+
+type ChangeOwn = (id: string, changes: Changes, sessionId: string, caller?: Caller) => Promise<void>
+
+const ownChanges = (
+  changeOwn: ChangeOwn,
+  deps: Pick<AccountsDeps, 'change' | 'db' | 'names'>,
+): Pick<Accounts, 'changeLanguage' | 'changeName' | 'changeUsername' | 'learnLanguage'> => ({
+  learnLanguage: createLearnLanguage(deps),
+
+  changeUsername: async (id, entered, sessionId, caller) =>
+    changeOwn(id, { username: requireUsername(entered) }, sessionId, caller),
+
+  changeName: async (id, entered, sessionId, caller) =>
+    changeOwn(id, { name: deps.names.require(entered) }, sessionId, caller),
+
+  changeLanguage: async (id, tag, sessionId, caller) => changeOwn(id, { language: tag }, sessionId, caller),
+})

@@ -11,6 +11,7 @@ import {
   type Names,
   orEmailTaken,
   requireEmail,
+  requireLanguage,
   requireRoles,
   requireUsername,
   takenError,
@@ -30,6 +31,8 @@ export interface UserChanges {
   username?: string | undefined
   /** Null takes it away where none is required. */
   name?: string | null | undefined
+  /** Null: it is not known any more. */
+  language?: string | null | undefined
   /** They replace those that the user has. */
   roles?: string[] | undefined
   disabled?: boolean | undefined
@@ -148,7 +151,7 @@ const hasOtherEmail = ({ emailLower }: UserRecord, email: Email | undefined): bo
   email !== undefined && email.lower !== emailLower
 
 /** `unprocessable` for each field that is not accepted. */
-const requireChanges = ({ email, username, name, roles, stolen, ...flags }: UserChanges, names: Names) => ({
+const requireChanges = ({ email, username, name, language, roles, stolen, ...flags }: UserChanges, names: Names) => ({
   ...checkAll({
     stolen: () => {
       if (stolen === undefined || email !== undefined) return stolen
@@ -157,6 +160,7 @@ const requireChanges = ({ email, username, name, roles, stolen, ...flags }: User
     email: () => (email === undefined ? undefined : requireEmail(email)),
     username: () => (username === undefined ? undefined : requireUsername(username)),
     name: () => (name === undefined ? undefined : names.require(name)),
+    language: () => (language ? requireLanguage(language) : language),
     roles: () => roles && requireRoles(roles),
   }),
   ...flags,

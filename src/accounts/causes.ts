@@ -16,6 +16,7 @@ export interface Changes {
   username?: string | undefined
   /** `null` takes the name away. */
   name?: string | null | undefined
+  language?: string | null | undefined
   roles?: string[] | undefined
   disabled?: boolean | undefined
   /** `null` takes the password away. */
@@ -114,6 +115,7 @@ export const changedUser = (before: UserRecord, changes: Changes, nowMs: number)
     emailVerifiedAtMs: verified ? (formerAtMs ?? changes.verifiedAtMs ?? nowMs) : undefined,
     username: changes.username ?? before.username,
     name: changes.name === undefined ? before.name : changes.name,
+    language: changes.language === undefined ? before.language : changes.language,
     roles: changes.roles ?? before.roles,
     disabled: changes.disabled ?? before.disabled,
     passwordHash: passwordHash === undefined ? before.passwordHash : passwordHash,
@@ -128,6 +130,7 @@ export const changesOf = ({ before, after }: Moved): UserChange[] => {
     email: before.email === after.email,
     username: before.username === after.username,
     name: before.name === after.name,
+    language: before.language === after.language,
     roles: JSON.stringify(before.roles) === JSON.stringify(after.roles),
     disabled: before.disabled === after.disabled,
     email_verified: isVerified(before) === isVerified(after),
@@ -162,6 +165,7 @@ const changeRecords = (moved: Moved): AuditEvent[] => {
     email_verified: { type: isVerified(after) ? 'email.verified' : 'email.unverified' },
     username: { type: 'username.changed' },
     name: { type: 'name.changed' },
+    language: { type: 'language.changed' },
     roles: { type: 'user.roles_changed', details: { roles: after.roles } },
     disabled: { type: after.disabled ? 'user.disabled' : 'user.enabled' },
   }

@@ -1,5 +1,6 @@
 import { type Email, findAsciiForm, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
+import { canonicalTag } from '../lib/language-tag.ts'
 import { isUniqueViolation } from '../storage/database.ts'
 
 /** Reads the field `email`; `unprocessable` when it is no email address. */
@@ -90,6 +91,13 @@ export const createNames = (mode: NamesMode): Names => ({
 // Roles are part of the access token, and a browser drops a cookie of more than 4,096 bytes (RFC 6265bis section 5.6).
 const MAX_ROLES_LENGTH = 2048
 const ROLE = /^[a-z0-9_:.-]{1,64}$/
+
+/** Reads the language of a user, which need not be one of ours: messages have the one that suits it best. */
+export const requireLanguage = (entered: string): string => {
+  const tag = canonicalTag(entered)
+  if (tag !== undefined) return tag
+  throw new AppError('unprocessable', 'A language is a tag (BCP 47), such as de or pt-BR.', { field: 'language' })
+}
 
 /** Checks role names: each 1 to 64 of `a-z 0-9 _ : . -`; duplicates are dropped. */
 export const requireRoles = (names: string[]): string[] => {

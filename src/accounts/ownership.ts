@@ -24,6 +24,7 @@ interface Chosen {
 interface Given {
   username: string | undefined
   name: string | null | undefined
+  language?: string | undefined
   roles: string[] | undefined
 }
 
@@ -73,7 +74,7 @@ export const createOwnership = (change: Change): Ownership => ({
     // First, so that nobody signs in or connects a provider at the same moment.
     const user = await lockUserToChange(transaction, userId)
     if (!isOf(user, emailLower) || user.emailVerifiedAtMs !== undefined) return false
-    const given = user.isSelfMade ? { roles: [], name: null } : {}
+    const given = user.isSelfMade ? { roles: [], name: null, language: caller?.language ?? null } : {}
     await change(transaction, userId, { emailVerified: true, passwordHash, ...given }, { ...cause, caller })
     return true
   },
@@ -86,15 +87,22 @@ export const createOwnership = (change: Change): Ownership => ({
     return true
   },
 
-  async makeInvited(transaction, user, { username, name, roles }, caller) {
+  async makeInvited(transaction, user, { username, name, language, roles }, caller) {
     const { id, email, disabled, emailVerifiedAtMs, invitedAtMs, isSelfMade } = user
     if (disabled) throw new AppError('conflict', `The account of ${email} is disabled: enable it first.`)
     if (invitedAtMs !== undefined) {
-      await orTaken(change(transaction, id, { username, name, roles }, { by: 'invitation', caller }))
+      await orTaken(change(transaction, id, { username, name, language, roles }, { by: 'invitation', caller }))
       return
     }
     if (!isSelfMade || emailVerifiedAtMs !== undefined) throw hasAccount(email)
-    const changes = { username, name: name ?? null, roles: roles ?? [], passwordHash: null, invited: true }
+    const changes = {
+      username,
+      name: name ?? null,
+      language: language ?? null,
+      roles: roles ?? [],
+      passwordHash: null,
+      invited: true,
+    }
     await orTaken(change(transaction, id, changes, { by: 'reclaim', method: 'invitation', caller }))
   },
 })

@@ -10,6 +10,7 @@ import {
   type EmailDomains,
   type Names,
   requireEmail,
+  requireLanguage,
   requireRoles,
   requireUsername,
   takenError,
@@ -32,6 +33,8 @@ export interface NewUser {
   name?: string | null | undefined
   /** `true`: the user gives the name later, where one is required. */
   isNamedLater?: boolean | undefined
+  /** It is that of the page, if left out. */
+  language?: string | null | undefined
   roles?: string[] | undefined
   /** `true`: an operator vouches for the address. */
   emailVerified?: boolean | undefined
@@ -45,6 +48,8 @@ export interface CheckedSignup {
   /** Undefined: svc makes one from the email. */
   username: string | undefined
   name: string | null
+  /** That of the page of the signup. */
+  language: string | null
   passwordHash: string
 }
 
@@ -69,6 +74,7 @@ export interface InvitedUser {
   /** Made from the email's local part when left out. */
   username: string | undefined
   name: string | null
+  language: string | null
   roles: string[]
 }
 
@@ -83,8 +89,8 @@ interface Account extends InvitedUser {
   password: string | undefined
 }
 
-/** Makes an account of a user, without a username or a way to sign in. */
-const newRecord = ({ shown, lower }: Email, nowMs: number): UserRecord => ({
+/** Makes an account of a user, without a username or a way to sign in unless they are given. */
+const newRecord = ({ shown, lower }: Email, nowMs: number, given: Partial<UserRecord>): UserRecord => ({
   id: randomUUIDv7(),
   email: shown,
   emailLower: lower,
@@ -93,15 +99,17 @@ const newRecord = ({ shown, lower }: Email, nowMs: number): UserRecord => ({
   invitedAtMs: undefined,
   username: '',
   name: null,
+  language: null,
   passwordHash: null,
   roles: [],
   disabled: false,
   createdAtMs: nowMs,
+  ...given,
 })
 
 /** Checks what a new account is made from; `unprocessable` for each field that breaks a rule. */
 export const requireNewUser = async (
-  { email, password, username, name, isNamedLater, roles = [], isSelfMade }: NewUser,
+  { email, password, username, name, language, isNamedLater, roles = [], isSelfMade }: NewUser,
   { requireGoodPassword, emailDomains, names }: NewUserRules,
 ): Promise<Account> => {
   // A user who chooses no username most likely gets the first one that is generated.
@@ -110,6 +118,7 @@ export const requireNewUser = async (
     email: () => (isSelfMade ? emailDomains.requireEmail(email) : requireEmail(email)),
     username: () => (username ? requireUsername(username) : undefined),
     name: () => (isNamedLater && name === undefined ? null : names.require(name)),
+    language: () => (language ? requireLanguage(language) : null),
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email.trim(), username ?? '', generated]),
     roles: () => requireRoles(roles),
@@ -169,39 +178,46 @@ export const createRegistration = (deps: RegistrationDeps) => {
 
   return {
     async create(given: NewUser, caller?: Caller, also?: AlsoInsert): Promise<UserRecord> {
-      const { email, username, name, password, roles } = await requireNewUser(given, deps)
+      const { email, username, name, language, password, roles } = await requireNewUser(given, deps)
       if (given.passwordHash !== undefined) await passwords.requireCheckable(given.passwordHash)
       const passwordHash = password === undefined ? given.passwordHash : await passwords.hash(password, caller)
-      const user: UserRecord = {
-        ...newRecord(email, clock.now()),
+      const user = newRecord(email, clock.now(), {
         name,
+        language: language ?? caller?.language ?? null,
         passwordHash: passwordHash ?? null,
         roles,
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
         isSelfMade: given.isSelfMade ?? false,
         // Nobody can sign in to it yet, as after an invitation.
         invitedAtMs: passwordHash === undefined ? clock.now() : undefined,
-      }
+      })
       return insertAs(user, username, { also, method: passwordHash === undefined ? undefined : 'password', caller })
     },
 
     async checkSignup(given: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup> {
       const { email, username, name, password = '' } = await requireNewUser({ ...given, isSelfMade: true }, deps)
       if (username !== undefined && (await findUserByUsername(db, username))) throw usernameTaken()
-      return { email, username, name, passwordHash: await passwords.hash(password, caller) }
+      const language = caller?.language ?? null
+      return { email, username, name, language, passwordHash: await passwords.hash(password, caller) }
     },
 
     createVerified(
-      { email, username, name, passwordHash, method }: VerifiedSignup,
+      { email, username, name, language, passwordHash, method }: VerifiedSignup,
       first: Begin,
       caller: Caller,
     ): Promise<UserRecord> {
-      const user = { ...newRecord(email, clock.now()), name, passwordHash, emailVerifiedAtMs: clock.now() }
+      const nowMs = clock.now()
+      const user = newRecord(email, nowMs, { name, language, passwordHash, emailVerifiedAtMs: nowMs })
       return insertAs(user, username, { first, method, caller })
     },
 
-    createInvited({ email, username, name, roles }: InvitedUser, also: AlsoInsert, caller?: Caller): Promise<User> {
-      const user = { ...newRecord(email, clock.now()), name, roles, isSelfMade: false, invitedAtMs: clock.now() }
+    createInvited(
+      { email, username, name, language, roles }: InvitedUser,
+      also: AlsoInsert,
+      caller?: Caller,
+    ): Promise<User> {
+      const nowMs = clock.now()
+      const user = newRecord(email, nowMs, { name, language, roles, isSelfMade: false, invitedAtMs: nowMs })
       return insertAs(user, username, { also, method: 'invitation', caller })
     },
 
@@ -211,7 +227,8 @@ export const createRegistration = (deps: RegistrationDeps) => {
       caller: Caller,
     ): Promise<User> {
       const wanted = usernameFrom(name) ?? localPart(email.lower)
-      const user = { ...newRecord(email, clock.now()), name: names.accept(fullName), emailVerifiedAtMs: clock.now() }
+      const about = { name: names.accept(fullName), language: caller.language ?? null }
+      const user = newRecord(email, clock.now(), { ...about, emailVerifiedAtMs: clock.now() })
       return insertWithFreeUsername(user, wanted, { also, method: provider, caller })
     },
   }

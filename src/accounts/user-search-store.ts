@@ -17,7 +17,7 @@ import { toSearchedForm } from './user-store.ts'
 const LETTERS = 3
 
 /** So many parts of a text leave few rows; each more of them takes time, since some parts are in every row. */
-const MAX_GRAMS = 12
+const MAX_GRAMS = 6
 
 const lettersOf = (text: string): string[] => [...text]
 

@@ -12,6 +12,8 @@ export interface User {
   username: string
   /** The name of the person; null where none is known. */
   name: string | null
+  /** The tag of the language of their messages (BCP 47); null until it is known. */
+  language: string | null
   roles: string[]
   disabled: boolean
   createdAtMs: number
@@ -53,6 +55,7 @@ export const toRecord = (row: UserRow): UserRecord => ({
   emailLower: row.email_lower,
   username: row.username,
   name: row.name,
+  language: row.language,
   passwordHash: row.password_hash,
   roles: JSON.parse(row.roles) as string[],
   disabled: row.disabled === 1,
@@ -70,6 +73,7 @@ export const toNewRow = (user: UserRecord, updatedAtMs: number): NewRow<'users'>
   username: user.username,
   name: user.name,
   name_lower: user.name && toSearchedForm(user.name),
+  language: user.language,
   password_hash: user.passwordHash,
   roles: JSON.stringify(user.roles),
   disabled: user.disabled ? 1 : 0,
@@ -145,7 +149,7 @@ export const insertUser = async (db: Queries, user: UserRecord): Promise<number>
 export const updateUser = async (db: Queries, before: UserRecord, after: UserRecord, nowMs: number): Promise<void> => {
   if (JSON.stringify(before) === JSON.stringify(after)) return
   await db.run(
-    `UPDATE users SET email = ?, email_lower = ?, username = ?, name = ?, name_lower = ?, password_hash = ?,
+    `UPDATE users SET email = ?, email_lower = ?, username = ?, name = ?, name_lower = ?, language = ?, password_hash = ?,
        roles = ?, disabled = ?, email_verified_at = ?, self_made = ?, invited_at = ?,
        updated_at = COALESCE(?, updated_at), signup_browser = CASE WHEN ? = 1 THEN signup_browser ELSE NULL END
      WHERE id = ?`,
@@ -154,6 +158,7 @@ export const updateUser = async (db: Queries, before: UserRecord, after: UserRec
     after.username,
     after.name,
     after.name && toSearchedForm(after.name),
+    after.language,
     after.passwordHash,
     JSON.stringify(after.roles),
     after.disabled ? 1 : 0,

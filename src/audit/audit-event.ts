@@ -35,6 +35,7 @@ export const AUDIT_TYPES = [
   'email.change_undone',
   'username.changed',
   'name.changed',
+  'language.changed',
   /** The user has downloaded what svc keeps about them. */
   'account.exported',
   'identity.linked',

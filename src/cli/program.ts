@@ -34,6 +34,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<Entry>>> = {
     mail: async () => (await import('./mail.ts')).mail,
     webhooks: async () => (await import('./webhooks.ts')).webhooks,
   },
+  'Texts:': { texts: async () => (await import('./texts.ts')).texts },
   'The database:': {
     backup: async () => (await import('./database.ts')).backupCommand,
     database: async () => (await import('./database.ts')).database,

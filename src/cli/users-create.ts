@@ -9,6 +9,7 @@ import { deliverNow, requireWebhooks } from './webhook-events.ts'
 
 const USERNAME = option.text('--username <username>', 'the username; the default is derived from the email address')
 const NAME = option.text('--name <name>', 'the name of the person')
+const LANGUAGE = option.text('--language <tag>', 'the language of their messages, such as de or pt-BR')
 const ROLES = option.words('--role <role>', 'a role; can be repeated')
 
 export const create = command({
@@ -26,18 +27,19 @@ export const create = command({
     email: option.text('--email <email>', 'the email address, in place of the argument'),
     username: USERNAME,
     name: NAME,
+    language: LANGUAGE,
     roles: ROLES,
     deliver: option.flag('--deliver', 'deliver the webhook from this command, not from the running service'),
   },
   async run({ options, loadConfig, withCore, result, usageError }, argument: string | undefined) {
-    const { username, name, roles = [], deliver } = options
+    const { username, name, language, roles = [], deliver } = options
     if (argument !== undefined && options.email !== undefined) usageError('give the email address once')
     const email = argument ?? options.email ?? usageError('an email address is missing')
     const config = loadConfig()
     if (deliver) requireWebhooks(config)
     await withCore(async ({ core, logEvent }) => {
       const password = config.passwords ? await readPassword() : undefined
-      const user = await core.users.create({ email, username, name, roles, password, emailVerified: true })
+      const user = await core.users.create({ email, username, name, language, roles, password, emailVerified: true })
       logEvent('account_create', { userId: user.id })
       await result(userToJson(user), `Created ${user.email}, username ${user.username}, id ${user.id}.`)
       if (!config.passwords)
@@ -61,6 +63,7 @@ Inviting the same address again makes another link, until it was entered.`,
   options: {
     username: USERNAME,
     name: NAME,
+    language: LANGUAGE,
     roles: ROLES,
     isMailed: option.flag('--mail', 'mail the link to the user, and do not print it'),
   },

@@ -1,4 +1,6 @@
 import type { ProviderSettings } from '../oauth/providers/presets.ts'
+import type { OwnTexts } from '../languages/languages.ts'
+import { readOwnTexts, type ReadTexts } from '../languages/own-texts.ts'
 import { readProviders } from './provider-config.ts'
 import { findConflicts, findUnreadableCertificates } from './conflicts.ts'
 import { validNames } from './provider-parsers.ts'
@@ -14,6 +16,8 @@ export type Config = Omit<ReadSettings, 'emailVerification' | 'oauthProviders' |
   oauthProviders: ProviderSettings[]
   /** The domain that passkeys belong to (WebAuthn section 4, RP ID); undefined where there are no passkeys. */
   relyingPartyId: string | undefined
+  /** These are the texts of `SVC_TEXTS`. */
+  ownTexts: OwnTexts | undefined
   /** Settings that the service accepts although they are unsafe or have no effect, one line each. */
   warnings: string[]
 }
@@ -59,7 +63,12 @@ export const readConfig = (
   const settings = Object.fromEntries(read) as ReadSettings
   const names = validNames(environment[SETTINGS.oauthProviders.name] ?? '')
   const oauthProviders = readProviders(names, source)
-  errors.push(...findConflicts(environment, settings), ...findUnreadableCertificates(settings, readFile))
+  const texts = settings.textsFolder === undefined ? undefined : readTextsOf(settings)
+  errors.push(
+    ...(texts?.errors ?? []),
+    ...findConflicts(environment, settings, texts?.texts),
+    ...findUnreadableCertificates(settings, readFile),
+  )
   const unknown = findUnknownSettings(environment, names)
   if (errors.length > 0) throw new ConfigError(errors, unknown)
   return {
@@ -67,6 +76,14 @@ export const readConfig = (
     emailVerification: settings.emailVerification ?? (settings.smtp ? 'optional' : 'off'),
     oauthProviders,
     relyingPartyId: relyingPartyIdOf(settings),
-    warnings: [...findWarnings(settings, { environment, ...files }), ...unknown],
+    ownTexts: texts?.texts,
+    warnings: [...(texts?.warnings ?? []), ...findWarnings(settings, { environment, ...files }), ...unknown],
   }
 }
+
+const readTextsOf = ({ textsFolder = '', clientScopes }: ReadSettings): ReadTexts => {
+  const { texts, errors, warnings } = readOwnTexts(textsFolder, { scopes: clientScopes?.map(({ name }) => name) })
+  return { texts, errors: errors.map(ofTexts), warnings: warnings.map(ofTexts) }
+}
+
+const ofTexts = (line: string): string => `SVC_TEXTS: ${line}`

@@ -1,4 +1,4 @@
-import { knownTags, ownTags } from '../languages/languages.ts'
+import { knownTags, ownTags, type OwnTexts } from '../languages/languages.ts'
 import { isLoopbackHost } from '../lib/network.ts'
 import { isLocalOrigin } from '../lib/url.ts'
 import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
@@ -6,7 +6,7 @@ import { type Environment, isSet, linesOf } from './setting.ts'
 import { type ReadSettings, SETTINGS } from './settings.ts'
 
 /** Finds settings that are good alone and impossible together, one line each. */
-export const findConflicts = (environment: Environment, settings: ReadSettings): string[] => {
+export const findConflicts = (environment: Environment, settings: ReadSettings, ownTexts?: OwnTexts): string[] => {
   const has = (key: keyof typeof SETTINGS): boolean => isSet(SETTINGS[key], environment)
   const missing = (key: keyof typeof SETTINGS, needed: keyof typeof SETTINGS, how = ''): string | false =>
     has(key) &&
@@ -16,7 +16,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
   const isPlainHttp = settings.baseUrl ? !settings.baseUrl.startsWith('https:') : !has('baseUrl')
   const { webhookSecret, database, logLevel } = settings
   return linesOf([
-    ...findUnknownLanguages(settings),
+    ...findUnknownLanguages(settings, ownTexts),
     missing('webhookUrl', 'webhookSecret'),
     missing('webhookSecret', 'webhookUrl'),
     missing('previousWebhookSecret', 'webhookSecret') ||
@@ -85,9 +85,12 @@ const findUnencryptedClients = ({ clients, baseUrl }: ReadSettings): string | fa
   !isLocalOrigin(baseUrl) &&
   'SVC_CLIENTS=on needs a SVC_BASE_URL with https: codes and tokens of clients would be sent unencrypted'
 
-const findUnknownLanguages = ({ language, languages }: ReadSettings): (string | false)[] => {
-  const tags = knownTags()
-  const known = `the languages are ${ownTags().join(', ')}`
+const findUnknownLanguages = (
+  { language, languages }: ReadSettings,
+  ownTexts: OwnTexts = new Map(),
+): (string | false)[] => {
+  const tags = [...knownTags(), ...ownTexts.keys()]
+  const known = `the languages are ${[...new Set([...ownTags(), ...ownTexts.keys()])].join(', ')}`
   const refuse = (name: string, tag: string): string => `${name}=${JSON.stringify(tag)} is not accepted: ${known}`
   return [
     language !== undefined && !tags.includes(language) && refuse('SVC_LANGUAGE', language),

@@ -1,4 +1,4 @@
-import { canonicalTag } from '../languages/negotiation.ts'
+import { canonicalTag } from '../lib/language-tag.ts'
 import { isAudience } from '../lib/audience.ts'
 import { isNetwork } from '../lib/network.ts'
 import { readOwnStyle } from '../lib/own-style.ts'

@@ -21,6 +21,7 @@ import {
   oneOf,
   onOff,
   origin,
+  parser,
   pageUrl,
   previousRootSecret,
   printable,
@@ -514,6 +515,13 @@ export const SETTINGS = {
     description: 'Name of the application, on the pages and in messages.',
     defaultText: 'the host of `SVC_BASE_URL`',
     ...printable(60),
+  },
+  textsFolder: {
+    name: 'SVC_TEXTS',
+    description:
+      'Folder with own texts, a file for each language such as `de.json`, which are laid over those of svc. A tag that svc ' +
+      'does not have adds a language.',
+    ...parser('the path of a folder', (text) => (text.includes('\0') ? undefined : text)),
   },
   language: {
     name: 'SVC_LANGUAGE',

@@ -73,7 +73,7 @@ const DAY_MS = 86_400_000
 export const settingsOfSubjects = (config: Config) => {
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const appName = appNameOf(config, baseUrl)
-  const languages = createLanguages({ usual: config.language, offered: config.languages })
+  const languages = createLanguages({ usual: config.language, offered: config.languages, own: config.ownTexts })
   const acceptsCodes = config.secondFactor !== 'off'
   const acceptsPasskeys = config.relyingPartyId !== undefined
   return {

@@ -1,4 +1,5 @@
 import { variablePrefix } from '../config/provider-parsers.ts'
+import { knownTags } from '../languages/languages.ts'
 import type { Environment } from '../config/setting.ts'
 import { ConfigError } from '../config/config.ts'
 import { DEV_PROVIDER, ISSUER } from './given.ts'
@@ -27,8 +28,11 @@ const OWN = [
 
 const OWN_NAMES: ReadonlySet<string> = new Set(OWN.flatMap((name) => [name, `${name}_FILE`]))
 
-/** The environment may have others. */
-const DEFAULTS = { SVC_RATE_LIMIT: 'off' }
+/** The environment may have others. The pseudo-language shows developers text that stands in no file. */
+const defaultsFor = ({ SVC_TEXTS }: Environment): Environment => ({
+  SVC_RATE_LIMIT: 'off',
+  ...(!SVC_TEXTS && { SVC_LANGUAGES: knownTags().join(',') }),
+})
 
 /** Throws `ConfigError` where the environment is that of a service which people use. */
 export const refuseProduction = (environment: Environment): void => {
@@ -67,7 +71,7 @@ export const toDevEnvironment = (given: Environment, own: OwnSettings): DevEnvir
   const taken = names.filter((name) => !OWN_NAMES.has(name))
   return {
     environment: {
-      ...DEFAULTS,
+      ...defaultsFor(given),
       ...Object.fromEntries(taken.map((name) => [name, given[name]])),
       ...providerSettings(given['SVC_OAUTH_PROVIDERS']),
       SVC_BASE_URL: own.baseUrl,
@@ -99,4 +103,6 @@ const providerSettings = (given = ''): Environment => {
 
 /** Leaves out what `svc dev` has caused itself. */
 export const ownWarningsOf = (warnings: readonly string[], given: Environment): string[] =>
-  warnings.filter((warning) => !Object.keys(DEFAULTS).some((name) => !given[name] && warning.startsWith(name)))
+  warnings.filter(
+    (warning) => !Object.keys(defaultsFor(given)).some((name) => !given[name] && warning.startsWith(name)),
+  )

@@ -1,5 +1,7 @@
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { AuthenticatedSession, Sessions } from '../sessions/sessions.ts'
+import { speakTo } from '../languages/language.ts'
+import type { Languages } from '../languages/languages.ts'
 import type { FinishRefresh } from './finish-refresh.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -9,18 +11,30 @@ export type FindCurrentSession = (context: RequestContext) => Awaitable<Authenti
 interface FindCurrentSessionDeps {
   sessions: Sessions
   finishRefresh: FinishRefresh
+  languages: Pick<Languages, 'get' | 'suiting'>
 }
 
 /**
  * Finds the session by the access token. If that has expired, a valid refresh token renews the session on the way: an
  * application needs nothing but a redirect to the login page.
  */
-export const createFindCurrentSession = ({ sessions, finishRefresh }: FindCurrentSessionDeps): FindCurrentSession => {
+export const createFindCurrentSession = ({
+  sessions,
+  finishRefresh,
+  languages,
+}: FindCurrentSessionDeps): FindCurrentSession => {
+  /** The page is for the user from here on. */
+  const speakToUser = (session: AuthenticatedSession | undefined): void => {
+    const tag = languages.suiting(session?.language)
+    if (tag !== undefined) speakTo(languages.get(tag))
+  }
+
   const renew = async (context: RequestContext, refresh: string): Promise<AuthenticatedSession | undefined> => {
     const result = await sessions.refresh(refresh, context)
     finishRefresh(context, result)
     context.session = 'tokens' in result ? result.session : undefined
     context.isRenewed = context.session !== undefined
+    speakToUser(context.session)
     return context.session
   }
 
@@ -28,6 +42,7 @@ export const createFindCurrentSession = ({ sessions, finishRefresh }: FindCurren
     const { access, refresh } = context.cookies
     return after(access && sessions.authenticate(access), (session) => {
       context.session = session || undefined
+      speakToUser(context.session)
       // HEAD changes nothing (RFC 9110 section 9.3.2), and its sender may ignore the cookies of the response.
       return context.session || !refresh || context.method === 'HEAD' ? context.session : renew(context, refresh)
     })

@@ -21,7 +21,8 @@ export interface NotSentView {
 
 interface PickerView {
   csrfToken: string
-  returnTo: string
+  /** The form leads there; undefined: to the page that it stands on, which `Referer` names. */
+  returnTo: string | undefined
 }
 
 export type DeadLinkView = Pick<DeadLinkError, 'purpose' | 'state'>

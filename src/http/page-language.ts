@@ -71,13 +71,23 @@ export const createWithPicker = ({ baseUrl, frame, languages }: PickerDeps) => {
     OWN_PAGE.test(context.path) &&
     !to.isShownOnce &&
     !response.isShownOnce &&
-    parseReturnTo(context.target, { baseUrl }) !== undefined
+    (PLAIN.test(context.target) || parseReturnTo(context.target, { baseUrl }) !== undefined)
 
   return (context: IncomingRequest, to: Destination, response: ContentResponse): string =>
     languages.offered.length > 1 && hasPicker(context, to, response)
-      ? frame.withPicker(response.body, { csrfToken: context.csrfToken, returnTo: context.target })
+      ? frame.withPicker(response.body, { csrfToken: context.csrfToken, returnTo: addressFor(context, to) })
       : response.body
 }
+
+/**
+ * The browser itself says in `Referer` which page the form stood on, but of a page whose address is private. So other
+ * pages repeat nothing of their address, which anybody may have written.
+ */
+const addressFor = ({ isAddressPrivate, target }: IncomingRequest, { holdsToken }: Destination): string | undefined =>
+  holdsToken || isAddressPrivate ? target : undefined
+
+/** The usual addresses need no URL to be made of them. */
+const PLAIN = /^\/auth\/[a-z/-]{1,100}$/
 
 /** Other paths belong to the application. */
 const OWN_PAGE = /^\/(?:auth(?:\/|$)|$)/

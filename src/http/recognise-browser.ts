@@ -14,6 +14,8 @@ export type BrowserRecognition = 'announced' | 'silent' | 'not_yet'
 interface Recognition {
   /** Resolves to the hash of the browser's secret. */
   recognise: StartOptions['recogniseBrowser']
+  /** Tells, after the commit, whether the account knew the browser already. */
+  isKnown: () => boolean
   /** This is called after the commit. */
   setCookie: () => void
 }
@@ -61,6 +63,8 @@ export const createRecognition = (
         recognised = await knownBrowsers.trust(transaction, userId, recognised)
       return recognised.deviceHash
     },
+
+    isKnown: () => recognised?.wasKnown === true,
 
     setCookie() {
       if (recognised) context.setCookies([cookieWriter.device(recognised.secret)])

@@ -24,6 +24,8 @@ export interface RequestContext {
   parameters: Readonly<Record<string, string>>
   /** This is the client's address (past trusted proxies) and user agent. */
   device: Device
+  /** This is the language of the page that answers the request. Data have none. */
+  readonly language: string | undefined
   /** This is the network of that address, which shares limits and places in the hash queue (`clientNetwork`). */
   readonly network: string
   /** The signal is aborted when the client closes the connection before it has the response. */

@@ -129,7 +129,7 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
     // it.
     if (route.method === 'ANY' && announcesBody(incoming)) outgoing.shouldKeepAlive = false
     checkProxy(incoming)
-    if (showsPages(route)) inLanguage(pageLanguage.find(context), () => answer(route, context, incoming, outgoing))
+    if (needsLanguage(route)) inLanguage(pageLanguage.find(context), () => answer(route, context, incoming, outgoing))
     else answer(route, context, incoming, outgoing)
   }
 
@@ -140,7 +140,10 @@ export const createServer = (given: ServerDeps, application: Application): HttpS
     outgoing: ServerResponse,
   ): void => {
     const send = (response: HttpResponse): void => responder.send(outgoing, context, route, response)
-    const sendError = (error: unknown): void => responder.sendError(outgoing, context, route, error)
+    const sendError = (error: unknown): void =>
+      needsLanguage(route)
+        ? responder.sendError(outgoing, context, route, error)
+        : inLanguage(pageLanguage.find(context), () => responder.sendError(outgoing, context, route, error))
     try {
       const response = handle(route, context, incoming)
       if (response instanceof Promise) response.then(send).catch(sendError)
@@ -191,8 +194,9 @@ const createCookieChecks = ({ cookieTable, cookiePrefix, rootSecret }: RouteDeps
   return { csrfTokens, readCookies: createCookieReader({ cookieTable, isConfirmed }) }
 }
 
-/** Data have no language. */
-const showsPages = ({ responseKind }: Route): boolean => responseKind !== 'json' && responseKind !== 'oauth'
+/** Data have no language, and what is asked for with each request of an application does without: only its errors have. */
+const needsLanguage = (route: Route): boolean =>
+  route.responseKind === 'html' || (route.method === 'POST' && route.csrf === 'token')
 
 const takesJson = (route: KeylessRoute): boolean => 'takesJson' in route && route.takesJson
 

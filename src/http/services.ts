@@ -130,7 +130,10 @@ export interface Services extends ServerDeps {
 }
 
 /** These services start a session, and recognise its browser. */
-export type SessionServices = Pick<Services, 'cookieWriter' | 'knownBrowsers' | 'limits' | 'notify' | 'sessions'>
+export type SessionServices = Pick<
+  Services,
+  'cookieWriter' | 'knownBrowsers' | 'limits' | 'notify' | 'sessions' | 'users'
+>
 
 /** Pages offer these ways to sign in. */
 export type OfferedWays = Pick<Services, 'emailSignIn' | 'passkeys' | 'passwords' | 'providers'>

@@ -17,6 +17,8 @@ export interface Texts {
   formOf(key: PluralKey, count: number): TextKey
   /** Gives the plural form for a number, which is also the value of `{count}`. */
   plural(key: PluralKey, count: number, values?: TextValues): string
+  /** Gives a text that an operator may have added; undefined if there is none. */
+  added(key: string, values: TextValues): string | undefined
   /** Takes HTML as values too, such as an address in bold type. Everything else is escaped. */
   html(key: TextKey, values: Readonly<Record<string, HtmlValue>>): HtmlFragment
 }
@@ -33,7 +35,7 @@ interface NumberFormats {
 }
 
 /** Makes the texts of one language. */
-export const createTexts = (catalogue: Catalogue, formats: NumberFormats): Texts => {
+export const createTexts = (catalogue: Catalogue, formats: NumberFormats, direction: 'ltr' | 'rtl' = 'ltr'): Texts => {
   const read = new Map<string, readonly string[]>()
 
   /** Splits a text, once, into pieces: every second one is the name of a place. */
@@ -45,16 +47,25 @@ export const createTexts = (catalogue: Catalogue, formats: NumberFormats): Texts
     return pieces
   }
 
-  const fillEach = <Value>(key: string, values: Readonly<Record<string, Value>>) =>
-    piecesOf(key).map((piece, index) => (index % 2 === 0 ? piece : (values[piece] ?? missing(`${key} {${piece}}`))))
+  /** An address or a name among words from right to left turns nothing around it, and nothing turns it. */
+  const fillEach = <Value, Put>(
+    key: string,
+    values: Readonly<Record<string, Value>>,
+    isolate: (value: Value) => Put,
+  ): (string | Value | Put)[] =>
+    piecesOf(key).map((piece, index) => {
+      if (index % 2 === 0) return piece
+      const value = values[piece] ?? missing(`${key} {${piece}}`)
+      return direction === 'rtl' ? isolate(value) : value
+    })
 
   const fill = (key: string, values: TextValues): string => {
     const pieces = piecesOf(key)
-    return pieces.length === 1 ? (pieces[0] ?? '') : fillEach(key, values).join('')
+    return pieces.length === 1 ? (pieces[0] ?? '') : fillEach(key, values, (value) => `\u2068${value}\u2069`).join('')
   }
 
   const fillWithHtml = (key: TextKey, values: Readonly<Record<string, HtmlValue>>): HtmlFragment =>
-    html`${fillEach(key, values)}`
+    html`${fillEach(key, values, (value) => html`<bdi>${value}</bdi>`)}`
 
   const formOf = (key: PluralKey, count: number): TextKey => {
     const form = `${key}_${formats.plurals().select(count)}`
@@ -67,6 +78,7 @@ export const createTexts = (catalogue: Catalogue, formats: NumberFormats): Texts
   return Object.assign((key: TextKey, values: TextValues = {}) => fill(key, values), {
     formOf,
     plural,
+    added: (key: string, values: TextValues) => (Object.hasOwn(catalogue, key) ? fill(key, values) : undefined),
     html: fillWithHtml,
   })
 }

@@ -21,7 +21,8 @@ export interface Speaking {
 
 export const createLanguage = (tag: string, catalogue: Catalogue): Language => {
   const formats = createFormats(tag)
-  return { tag, direction: directionOf(tag), formats, texts: createTexts(catalogue, formats) }
+  const direction = directionOf(tag)
+  return { tag, direction, formats, texts: createTexts(catalogue, formats, direction) }
 }
 
 const directionOf = (tag: string): Language['direction'] =>
@@ -39,6 +40,9 @@ const speaking = new AsyncLocalStorage<Speaking>()
 
 /** Gives the language in which texts are made now. It is our own English where nothing else was entered. */
 export const currentLanguage = (): Language => speaking.getStore()?.language ?? ownEnglish()
+
+/** Gives the tag of the language that was entered. */
+export const spokenTag = (): string | undefined => speaking.getStore()?.language.tag
 
 /** Runs `action`, and all that it waits for, in a language. */
 export const inLanguage = <Result>(language: Language | Speaking, action: () => Result): Result =>
@@ -90,12 +94,14 @@ const lazy = <Format>(create: () => Format): (() => Format) => {
   return () => (format ??= create())
 }
 
+/** The month has a name: its number would turn the others in some languages. */
+const DAY = { day: 'numeric', year: 'numeric', timeZone: 'UTC' } as const
+
 const MOMENT = {
-  day: 'numeric',
-  year: 'numeric',
+  ...DAY,
   hour: '2-digit',
   minute: '2-digit',
-  timeZone: 'UTC',
+  hourCycle: 'h23',
   timeZoneName: 'short',
 } as const
 
@@ -111,7 +117,7 @@ const createFormats = (tag: string): Formats => {
     lists: lazy(() => new Intl.ListFormat(locale)),
     moments: lazy(() => new Intl.DateTimeFormat(locale, { ...MOMENT, month: 'long' })),
     shortMoments: lazy(() => new Intl.DateTimeFormat(locale, { ...MOMENT, month: 'short' })),
-    days: lazy(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })),
+    days: lazy(() => new Intl.DateTimeFormat(locale, { ...DAY, month: 'short' })),
     past: lazy(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })),
     future: lazy(() => new Intl.RelativeTimeFormat(locale)),
     plurals: lazy(() => new Intl.PluralRules(locale)),

@@ -28,13 +28,15 @@ export interface Languages {
   readonly usual: string
   /** Loads a language when it is first asked for. Throws a `TypeError` for one that is not offered. */
   get(tag: string): Language
-  /** Finds the one that is stored for a user, or named by an operator; undefined for one that is not offered. */
+  /** Gives the tag itself; undefined for one that is not offered. */
   find(tag: string | null | undefined): string | undefined
+  /** Finds the one that suits a user best, by the language that is stored for them. */
+  suiting(tag: string | null | undefined): string | undefined
   negotiate(wishes: Wishes): Negotiated
 }
 
 /** Texts of the operator by tag, each with the keys that it replaces. */
-type OwnTexts = ReadonlyMap<string, Readonly<Record<string, string>>>
+export type OwnTexts = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 interface LanguagesSettings {
   /** It is English if left out. */
@@ -55,7 +57,9 @@ export const ownTags = (): readonly string[] =>
 
 let tags: readonly string[] | undefined
 
-/** Reads the texts of one of these languages. */
+/** Reads the texts of svc for a language, or for the one that it falls back to. */
+export const readCatalogue = (tag: string): Catalogue => ({ ...en, ...readOwnCatalogue(baseOf(tag)) })
+
 const readOwnCatalogue = (tag: string): Catalogue => {
   if (tag === 'en') return en
   if (tag === PSEUDO) return pseudoCatalogue()
@@ -76,7 +80,7 @@ export const createLanguages = ({ usual = 'en', offered, own }: LanguagesSetting
   const load = (tag: string): Language => {
     const texts = own?.get(tag)
     if (tag === 'en' && !texts) return ownEnglish()
-    return createLanguage(tag, { ...en, ...readOwnCatalogue(baseOf(tag)), ...texts })
+    return createLanguage(tag, { ...readCatalogue(tag), ...texts })
   }
 
   const find: Languages['find'] = (tag) => all.find((one) => one === tag)
@@ -87,6 +91,7 @@ export const createLanguages = ({ usual = 'en', offered, own }: LanguagesSetting
     offered: all,
     usual,
     find,
+    suiting: (tag) => (tag ? negotiated([tag]) : undefined),
 
     get(tag) {
       const known = loaded.get(tag)

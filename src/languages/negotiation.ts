@@ -1,9 +1,10 @@
+import { isTagLike } from '../lib/language-tag.ts'
+
 /** A request, an address or a user names languages in this way, the best first. */
 export type Ranges = readonly string[]
 
 /** Longer headers and lists come from no browser: what follows is not read. */
 const MAX_LENGTH = 1000
-const RANGE = /^[a-z]{1,8}(?:-[a-z\d]{1,8})*$/i
 
 /** These names mean one of ours. The first one is an old name, and the others are what people and browsers write. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -17,16 +18,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'zh-tw': 'zh-hant',
 }
 
-/** Writes a tag as it usually is: `pt-BR`. It is undefined for a text that is no tag (BCP 47). */
-export const canonicalTag = (text: string): string | undefined => {
-  if (text.length > 35 || !RANGE.test(text)) return undefined
-  try {
-    return Intl.getCanonicalLocales(text)[0]
-  } catch {
-    return undefined
-  }
-}
-
 /** Reads `Accept-Language` (RFC 9110 section 12.5.4). Of two ranges with one weight, the first is preferred. */
 export const readAcceptLanguage = (header: string | undefined): Ranges => {
   if (!header) return []
@@ -35,7 +26,7 @@ export const readAcceptLanguage = (header: string | undefined): Ranges => {
     .split(',')
     .map((item) => item.split(';').map((part) => part.trim()))
     .map(([range = '', ...parameters]) => ({ range, weight: weightOf(parameters) }))
-    .filter(({ range, weight }) => weight > 0 && RANGE.test(range))
+    .filter(({ range, weight }) => weight > 0 && isTagLike(range))
   return weighed.toSorted((left, right) => right.weight - left.weight).map(({ range }) => range)
 }
 
@@ -53,7 +44,7 @@ export const readUiLocales = (text: string | undefined): Ranges =>
     ? text
         .slice(0, MAX_LENGTH)
         .split(' ')
-        .filter((range) => RANGE.test(range))
+        .filter((range) => isTagLike(range))
     : []
 
 /**

@@ -17,6 +17,7 @@ export const ACCOUNT_EVENTS = [
   'email_verification_request',
   'username_change',
   'name_change',
+  'language_change',
   'email_change_request',
   'email_change_cancel',
   'email_change',

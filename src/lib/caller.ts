@@ -7,6 +7,8 @@ export interface Caller {
   network?: string | undefined
   /** Aborts when the client no longer waits for the result. */
   signal?: AbortSignal | undefined
+  /** The page of the request has this language; undefined where there is none. */
+  language?: string | undefined
   /** Messages and records name the client by it. */
   device?: { userAgent: string; address: string } | undefined
   /** Records have it: `user`, `api:NAME` of a key of the server API, `admin:NAME` of an administrator, or `cli`. */

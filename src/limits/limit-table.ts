@@ -112,6 +112,7 @@ export const LIMITS = {
   },
   passkeyOfUser: { key: 'user', tries: 30, windowMs: HOUR_MS, counts: wasDone, refusal: 'rate_limited' },
   wrongKeyOfAddress: { key: 'network', tries: 100, windowMs: QUARTER_MS, counts: always, refusal: 'rate_limited' },
+  languageOfUser: { key: 'user', tries: 30, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
   nameOfUser: { key: 'user', tries: 10, windowMs: HOUR_MS, counts: succeeded, refusal: 'rate_limited' },
   usernameOfUser: { key: 'user', tries: 5, windowMs: HOUR_MS, counts: takesName, refusal: 'rate_limited' },
   /** Each reads all records of a user, and is told of by a message. */

@@ -11,7 +11,7 @@ import {
 } from '../accounts/user-store.ts'
 import type { AlsoInsert } from '../accounts/accounts.ts'
 import type { LinksDeps } from './links-deps.ts'
-import { requireEmail, requireRoles, requireUsername, type Names } from '../accounts/fields.ts'
+import { requireEmail, requireLanguage, requireRoles, requireUsername, type Names } from '../accounts/fields.ts'
 
 export interface NewInvitation {
   email: string
@@ -19,6 +19,8 @@ export interface NewInvitation {
   username?: string | undefined
   /** The user may give it later, where one is required. */
   name?: string | undefined
+  /** Their messages have it (BCP 47). */
+  language?: string | undefined
   /** The user keeps them. They are left out for an account that was invited before: its roles stay. */
   roles?: string[] | undefined
   isMailed: boolean
@@ -28,15 +30,20 @@ export interface CheckedInvitation {
   email: Email
   username: string | undefined
   name: string | null | undefined
+  language: string | undefined
   roles: string[] | undefined
 }
 
 /** Throws `unprocessable` for each field that breaks a rule. */
-const requireInvitation = ({ email, username, name, roles }: NewInvitation, names: Names): CheckedInvitation =>
+const requireInvitation = (
+  { email, username, name, language, roles }: NewInvitation,
+  names: Names,
+): CheckedInvitation =>
   checkAll({
     email: () => requireEmail(email),
     username: () => (username === undefined ? undefined : requireUsername(username)),
     name: () => (name === undefined ? undefined : names.require(name)),
+    language: () => (language === undefined ? undefined : requireLanguage(language)),
     roles: () => roles && requireRoles(roles),
   })
 
@@ -104,14 +111,14 @@ export const createInvite = (deps: InviteDeps): Invite => {
   }
 
   const createAccount = async (
-    { email, username, name = null, roles = [] }: CheckedInvitation,
+    { email, username, name = null, language, roles = [] }: CheckedInvitation,
     how: Inviting,
   ): Promise<Invited> => {
     let invited: Invited | undefined
     const insertLink: AlsoInsert = async (transaction, userId) => {
       invited = await writeLink(transaction, userId, email, how)
     }
-    await deps.users.createInvited({ email, username, name, roles }, insertLink, how.caller)
+    await deps.users.createInvited({ email, username, name, language: language ?? null, roles }, insertLink, how.caller)
     if (!invited) throw new AppError('internal_error', 'The account has no link.')
     return invited
   }

@@ -10,6 +10,8 @@ export interface PendingSignup {
   /** If it is undefined, it is made from the email. */
   username: string | undefined
   name: string | null
+  /** That of the page of the signup. */
+  language: string | null
   passwordHash: string
   createdAtMs: number
 }
@@ -22,6 +24,7 @@ export const insertPendingSignup = (db: Queries, signup: PendingSignup): Promise
     email_lower: signup.emailLower,
     username: signup.username ?? null,
     name: signup.name,
+    language: signup.language,
     password_hash: signup.passwordHash,
     created_at: signup.createdAtMs,
   })
@@ -39,6 +42,7 @@ export const findPendingSignup = async (db: Queries, linkId: string): Promise<Pe
     emailLower: row.email_lower,
     username: row.username ?? undefined,
     name: row.name,
+    language: row.language,
     passwordHash: row.password_hash,
     createdAtMs: row.created_at,
   }

@@ -26,10 +26,12 @@ interface NewSignupLink {
   link: Link
   token: string
   userAgent: string
+  /** That of the page of the signup. */
+  language: string | null
 }
 
 /** Makes the request for a message about a signup. Its details are sealed: they hold the token. */
-const signupRequest = ({ to, link, token, userAgent }: NewSignupLink): MailRequest => ({
+const signupRequest = ({ to, link, token, userAgent, language }: NewSignupLink): MailRequest => ({
   purpose: 'signup',
   to,
   details: {
@@ -38,6 +40,7 @@ const signupRequest = ({ to, link, token, userAgent }: NewSignupLink): MailReque
     emailLower: link.emailLower,
     occurredAtMs: String(link.createdAtMs),
     device: JSON.stringify(knownDevice(userAgent)),
+    language: language ?? undefined,
   },
   expiresAtMs: link.expiresAtMs,
 })
@@ -51,9 +54,9 @@ const prepareSignupMessage = async (
   transaction: Transaction,
   { to, details, expiresAtMs }: MailRequest,
 ): Promise<OutgoingMessage | undefined> => {
-  const { token = '', linkId = '', emailLower = '', occurredAtMs, device = '{}' } = details
+  const { token = '', linkId = '', emailLower = '', occurredAtMs, device = '{}', language } = details
   const account = await findUserByEmail(transaction, emailLower)
-  const about = { email: to, occurredAtMs: Number(occurredAtMs), device: JSON.parse(device) as KnownDevice }
+  const about = { email: to, occurredAtMs: Number(occurredAtMs), device: JSON.parse(device) as KnownDevice, language }
   if (await isEmailTaken(transaction, emailLower, clock.now())) {
     await issued.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })
     await deletePendingSignups(transaction, emailLower)
@@ -119,7 +122,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
   }
 
   return {
-    ask: ({ email, username, name, passwordHash }, { hash, network, returnTo, userAgent }) =>
+    ask: ({ email, username, name, language, passwordHash }, { hash, network, returnTo, userAgent }) =>
       db.inTransaction(async (transaction) => {
         const which = { purpose: 'signup' as const, userId: undefined, emailLower: email.lower }
         if (!(await limits.mayAsk(transaction, { ...which, network }))) return
@@ -139,10 +142,11 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
           emailLower: email.lower,
           username,
           name,
+          language,
           passwordHash,
           createdAtMs: clock.now(),
         })
-        await mail.request(transaction, signupRequest({ to: email.shown, link, token, userAgent }))
+        await mail.request(transaction, signupRequest({ to: email.shown, link, token, userAgent, language }))
       }),
 
     prepare: (transaction, request) => prepareSignupMessage(deps, transaction, request),
@@ -168,7 +172,7 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
 /** Checks the signup as the user confirms it: the password of a signup counts only in the browser that signed up. */
 const checkConfirmation = async (
   { passwords, requireGoodPassword, names }: PendingSignupsDeps,
-  { email, emailLower, username: entered, name: enteredName, passwordHash }: PendingSignup,
+  { email, emailLower, username: entered, name: enteredName, language, passwordHash }: PendingSignup,
   { password, username: chosen, name }: Confirmation,
   caller: Caller,
 ): Promise<CheckedSignup> => {
@@ -182,6 +186,7 @@ const checkConfirmation = async (
     email: { shown: email, lower: emailLower },
     username: checked.username || undefined,
     name: checked.name,
+    language,
     passwordHash: checked.password === undefined ? passwordHash : await passwords.hash(checked.password, caller),
   }
 }

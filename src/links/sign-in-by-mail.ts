@@ -124,7 +124,13 @@ export const createSignInByMail = (deps: SignInByMailDeps): SignInByMail => {
         await mail.request(transaction, {
           purpose: 'sign_in',
           to: email.shown,
-          details: { linkId: link.id, token, network, device: JSON.stringify(deviceOf(caller)) },
+          details: {
+            linkId: link.id,
+            token,
+            network,
+            device: JSON.stringify(deviceOf(caller)),
+            language: caller.language,
+          },
           expiresAtMs: link.expiresAtMs,
         })
       }),
@@ -151,7 +157,13 @@ export const createSignInByMail = (deps: SignInByMailDeps): SignInByMail => {
     },
 
     async createAccount(link, { name, method }, caller) {
-      const signup = { email: emailOfLink(link), username: undefined, name: names.require(name), passwordHash: null }
+      const signup = {
+        email: emailOfLink(link),
+        username: undefined,
+        name: names.require(name),
+        language: caller.language ?? null,
+        passwordHash: null,
+      }
       const grant = await orDead(() =>
         users.createVerified(
           { ...signup, method },

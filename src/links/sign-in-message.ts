@@ -90,13 +90,14 @@ export const createPrepareSignIn = (deps: SignInMessageDeps) => {
   }
 
   return async (transaction: Transaction, { to, details, expiresAtMs }: MailRequest) => {
-    const { linkId = '', token = '', network, device = '{}' } = details
+    const { linkId = '', token = '', network, device = '{}', language } = details
     const link = await findLinkById(transaction, linkId)
     if (!link || !(await issued.isLive(linkId, transaction))) return undefined
     const prepared = await prepareFor(transaction, link, {
       email: to,
       occurredAtMs: link.createdAtMs,
       device: JSON.parse(device) as KnownDevice,
+      language,
       network,
       url: urlOfLink(baseUrl, 'sign_in', token),
       lifetimeMs: link.expiresAtMs - link.createdAtMs,

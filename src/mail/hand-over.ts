@@ -45,7 +45,7 @@ const compose = async (
     import('./messages/render.ts'),
     import('nodemailer/lib/mail-composer'),
   ])
-  const language = languages.get(languages.find(message.language) ?? languages.usual)
+  const language = languages.get(languages.suiting(message.language) ?? languages.usual)
   const { subject, text, html } = inLanguage(language, () => renderMessage(message, branding))
   return new MailComposer({
     from: { name: undecoded(from.name ?? ''), address: from.address },

@@ -12,7 +12,7 @@ import type { MailTestResult } from './hand-over.ts'
 import type { MailSettings } from './mail-settings.ts'
 import type { MailRequest, OutgoingMessage, PrepareMessage } from './message.ts'
 import { forgetClosedMessagesOf, type MailOutcome, mailOutbox, type OutboxMessage } from './outbox-store.ts'
-import { createContentSealing, toReadyRow } from './preparation.ts'
+import { createContentSealing, inLanguageOfRecipient, toReadyRow } from './preparation.ts'
 
 export type { MailRequest, OutgoingMessage } from './message.ts'
 export { MAIL_OUTCOMES, type MailOutcome, type OutboxMessage } from './outbox-store.ts'
@@ -119,7 +119,8 @@ export const createMail = (deps: MailDeps): Mail => {
     async write(transaction, message) {
       if (!settings) return
       const id = randomUUIDv7()
-      const row = { id, createdAtMs: clock.now(), ...toReadyRow(message, { id, sealing }) }
+      const addressed = await inLanguageOfRecipient(transaction, message)
+      const row = { id, createdAtMs: clock.now(), ...toReadyRow(addressed, { id, sealing }) }
       await mailOutbox.insert(transaction, [row])
       transaction.afterCommit(() => sender?.wake())
     },

@@ -143,3 +143,16 @@ export const dropExpiredMessages = (db: Queries, nowMs: number, limit: number): 
     limit,
     nowMs,
   )
+
+/** Finds the language of the account with an address, or else of the one with an id; undefined if there is neither. */
+export const findLanguage = (
+  db: Queries,
+  { emailLower, userId }: { emailLower: string; userId: string },
+): Promise<{ language: string | null } | undefined> =>
+  db.get(
+    `SELECT language FROM users WHERE email_lower = ? OR id = ?
+     ORDER BY CASE WHEN email_lower = ? THEN 0 ELSE 1 END LIMIT 1`,
+    emailLower,
+    userId,
+    emailLower,
+  )

@@ -1,8 +1,9 @@
+import { readEmail } from '../lib/email-address.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { open, seal } from '../lib/secrets.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { MailRequest, OutgoingMessage, PrepareMessage } from './message.ts'
-import { deleteRequest, lockRequest, mailOutbox, type OutboxMessage } from './outbox-store.ts'
+import { deleteRequest, findLanguage, lockRequest, mailOutbox, type OutboxMessage } from './outbox-store.ts'
 
 /** This is the purpose of the key that content is sealed with. */
 const SEALING = 'mail'
@@ -38,6 +39,20 @@ export const toReadyRow = (
   expiresAtMs,
 })
 
+/**
+ * Notes the language of the recipient: that of the account with the address, or else of the account that the message is
+ * about. A message to an address without an account keeps that of the page on which the address was entered.
+ */
+export const inLanguageOfRecipient = async (
+  transaction: Transaction,
+  outgoing: OutgoingMessage,
+): Promise<OutgoingMessage> => {
+  const { to, userId = '', message } = outgoing
+  const lower = readEmail(to)?.lower ?? ''
+  const row = await findLanguage(transaction, { emailLower: lower, userId })
+  return row ? { ...outgoing, message: { ...message, language: row.language ?? undefined } } : outgoing
+}
+
 interface PreparationDeps {
   db: Database
   sealing: ContentSealing
@@ -59,7 +74,8 @@ export const createPreparation =
         await deleteRequest(transaction, requested)
         return false
       }
-      await mailOutbox.settle(transaction, requested, toReadyRow(message, { id: requested.id, sealing }))
+      const addressed = await inLanguageOfRecipient(transaction, message)
+      await mailOutbox.settle(transaction, requested, toReadyRow(addressed, { id: requested.id, sealing }))
       return true
     })
 

@@ -41,7 +41,8 @@ const MAX_LENGTH = 64
 /** Reads a name as it is stored; it throws `unprocessable` for one that cannot be shown in a line. */
 export const requireName = (entered: unknown): string => {
   const name = typeof entered === 'string' ? entered.trim().normalize('NFC') : ''
-  if (name.length > 0 && [...name].length <= MAX_LENGTH && !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name)) return name
+  if (name.length > 0 && [...name].length <= MAX_LENGTH && !/[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028\u2029]/u.test(name))
+    return name
   throw new AppError('unprocessable', `A name has 1 to ${MAX_LENGTH} characters, in one line.`, {
     field: 'name',
     reason: 'passkey_name',

@@ -69,7 +69,9 @@ export const createRevocationFeed = (deps: RevocationFeedDeps): RevocationFeed =
           if (found && (!found.page.isComplete || found.page.entries.length > 0)) return found.page
           position = found?.page.next ?? position
           const leftMs = Math.max(0, deadlineMs - monotonic.elapsedMs())
-          if ((await reader.wait(found?.polled.version, 'moved', leftMs)) === 'over')
+          // What could not be read now is looked for again, though the feed may not move.
+          const wants = found ? 'moved' : 'confirmed'
+          if ((await reader.wait(found?.polled.version, wants, leftMs)) === 'over')
             return (await look(position, PAGE_SIZE)).page
         }
       } finally {

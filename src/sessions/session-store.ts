@@ -24,6 +24,7 @@ interface SessionWithUserRow extends SessionRow {
   email: string
   username: string
   name?: string | null
+  language: string | null
   roles: string
   disabled: number
   user_created_at: number
@@ -35,7 +36,7 @@ interface SessionWithUserRow extends SessionRow {
 /** The name of the user is read only where it is shown. */
 const selectWithUser = (
   names: boolean,
-): string => `SELECT ${SESSION_COLUMNS}, email, username,${names ? ' name,' : ''} roles, disabled, users.created_at AS user_created_at,
+): string => `SELECT ${SESSION_COLUMNS}, email, username,${names ? ' name,' : ''} language, roles, disabled, users.created_at AS user_created_at,
   email_verified_at,
   (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS newest_key_id,
   server_time() AS read_at
@@ -70,6 +71,7 @@ const toSessionWithUser = (row: SessionWithUserRow): SessionWithUser => ({
     email: row.email,
     username: row.username,
     name: row.name,
+    language: row.language,
     roles: JSON.parse(row.roles) as string[],
     disabled: row.disabled === 1,
     createdAtMs: row.user_created_at,

@@ -47,6 +47,8 @@ export interface SessionWithUser extends Session {
     username: string
     /** It is undefined if there are no names here (`SVC_NAMES`). */
     name: string | null | undefined
+    /** It is null until it is known. */
+    language: string | null
     roles: string[]
     disabled: boolean
     createdAtMs: number
@@ -91,7 +93,7 @@ export const toCachedSession = (session: SessionWithUser): CachedSession => ({
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {
   const { id, userId, authenticatedAtMs, amr, provider, deviceHash, expiresAtMs, readAtMs, user } = session
-  const { email, emailVerified, username, name, roles, disabled, createdAtMs } = user
+  const { email, emailVerified, username, name, language, roles, disabled, createdAtMs } = user
   const userJson = JSON.stringify({
     id: userId,
     email,
@@ -108,6 +110,7 @@ const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession 
     emailVerified,
     username,
     name,
+    language,
     roles,
     createdAtMs,
     authenticatedAtMs,

@@ -185,7 +185,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets, findAsset }: S
     { method: 'POST', path: '/auth/signup',                  guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', module: signup, event: 'signup', limits: ['signupOfAddress'], outcome: 'signup' },
     { method: 'GET',  path: '/auth/logout',                  guard: 'none',                         responseKind: 'html', module: logout },
     { method: 'POST', path: '/auth/logout',                  guard: 'none',          csrf: 'token', responseKind: 'html', answersScripts: true, module: logout },
-    { method: 'POST', path: '/auth/language',                guard: 'none',          csrf: 'token', responseKind: 'html', module: language },
+    { method: 'POST', path: '/auth/language',                guard: 'none',          csrf: 'token', responseKind: 'html', module: language, event: 'language_change', limits: ['languageOfUser'] },
     { method: 'GET',  path: '/auth/account',                 guard: 'session',                      responseKind: 'html', module: account('page') },
     { method: 'POST', path: '/auth/account/email',           guard: 'session',       csrf: 'token', responseKind: 'html', module: account('email') },
     { method: 'POST', path: '/auth/account/email/verify',    guard: 'session',       csrf: 'token', responseKind: 'html', module: account('verification'), event: 'email_verification_request' },
@@ -212,7 +212,7 @@ const createRoutes = (given: RouteDeps, { layout, iconOf, assets, findAsset }: S
     { method: 'GET',  path: '/auth/oauth2/authorize',        guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: authorize },
     { method: 'POST', path: '/auth/oauth2/authorize',        guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: authorize },
     { method: 'POST', path: '/auth/oauth2/consent',          guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: consent, event: 'client_allow', limits: ['consentOfUser'] },
-    { method: 'GET',  path: '/auth/oauth2/logout',           guard: 'none', isSafe: false,          responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
+    { method: 'GET',  path: '/auth/oauth2/logout',           guard: 'none', isSafe: false,          responseKind: 'html', isShownOnce: true, needs: 'clients', module: clientLogout('ask') },
     { method: 'POST', path: '/auth/oauth2/logout',           guard: 'none', csrf: 'changes_nothing', responseKind: 'html', needs: 'clients', module: clientLogout('ask') },
     { method: 'POST', path: '/auth/oauth2/logout/confirm',   guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'clients', module: clientLogout('confirmed') },
     // Ways back into an account

@@ -20,6 +20,8 @@ import { eventually, within } from '../support/wait.ts'
 const STALE_MS = 5000
 const [ENDED, UNKNOWN] = ['AccessTokenError', 'SvcUnavailableError']
 
+const SERVER = path.join(import.meta.dirname, '../../sdk/src/server.ts')
+
 const service = await startService({ env: CLIENT_SETTINGS })
 const { key: apiKey, call } = await createBackend(service, ['revocations:read', 'tokens:introspect', 'sessions:write'])
 
@@ -112,11 +114,48 @@ describe('verifyAccessToken with the revocation feed', () => {
     await refuses(token)
   })
 
+  test('misses nothing when its process is killed at any step and started again', async (t) => {
+    const proxy = await startTcpProxy({ port: service.port, t })
+    const staying = await newToken()
+    const program = `
+      import { createAuth } from ${JSON.stringify(SERVER)}
+      const auth = createAuth({ revocations: { stale: 'refuse' } })
+      const verdict = (token) => auth.verifyAccessToken(token).then(() => 'good', ({ name }) => name)
+      for (const token of process.argv.slice(1)) console.log(await verdict(token))
+      setInterval(() => {}, 1000)`
+    const start = (...tokens: string[]) => {
+      const env = { SVC_URL: `http://127.0.0.1:${proxy.port}`, SVC_BASE_URL: service.url, SVC_API_KEY: apiKey }
+      const args = ['--conditions=@svc/source', '--input-type=module', '--eval', program, ...tokens]
+      const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+      t.after(() => child.kill('SIGKILL'))
+      return child
+    }
+    const ended: string[] = []
+    // It is killed when it asks for the first page, when it asks for the stream, and when the stream has begun.
+    for (const step of ['wait=0', 'text/event-stream', undefined]) {
+      const { token, agent } = await newToken()
+      const child = start(staying.token)
+      proxy.onSent((piece) => void (step !== undefined && piece.includes(step) && child.kill('SIGKILL')))
+      if (step === undefined) {
+        await once(child.stdout, 'data')
+        child.kill('SIGKILL')
+      }
+      await within(60, 'the process is killed', once(child, 'close'))
+      await logOut(agent)
+      ended.push(token)
+    }
+    proxy.onSent(undefined)
+    const child = start(...ended, staying.token)
+    const lines: string[] = []
+    child.stdout.on('data', (piece: Buffer) => lines.push(...piece.toString().trim().split('\n')))
+    await eventually('it knows', () => lines.length === 4)
+    assert.deepEqual(lines, [ENDED, ENDED, ENDED, 'good'])
+  })
+
   test('keeps no process alive', async (t) => {
     const { token } = await newToken()
-    const server = path.join(import.meta.dirname, '../../sdk/src/server.ts')
     const program = `
-      import { createAuth } from ${JSON.stringify(server)}
+      import { createAuth } from ${JSON.stringify(SERVER)}
       const auth = createAuth({ revocations: { stale: 'refuse' } })
       auth.onSessionEnded(() => {})
       const { sub } = await auth.verifyAccessToken(${JSON.stringify(token)})

@@ -19,6 +19,7 @@ export const newUser = (given: Partial<UserRecord> = {}): UserRecord => {
     emailVerifiedAtMs: undefined,
     username: name,
     name: null,
+    language: null,
     passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
     roles: [],
     disabled: false,

@@ -47,8 +47,8 @@ describe('a session', () => {
     const user = await addedUser()
     const session = await added(user.id, { generation: 2 ** 33, replacedAtMs: [T0 - 2, T0 - 1], userAgent: 'é😀"\\' })
     const found = await findSession(db, session.id)
-    const { email, username, roles, disabled, createdAtMs } = user
-    const shown = { email, emailVerified: false, username, name: undefined, roles, disabled, createdAtMs }
+    const { email, username, language, roles, disabled, createdAtMs } = user
+    const shown = { email, emailVerified: false, username, name: undefined, language, roles, disabled, createdAtMs }
     assert.deepEqual(found, { ...session, user: shown, newestKeyId: '', readAtMs: found?.readAtMs })
     assert.equal(await findSession(db, 'none'), undefined)
   })

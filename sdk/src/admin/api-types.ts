@@ -308,6 +308,8 @@ export interface components {
              * @description UTC, with milliseconds and Z
              */
             created_at: string;
+            /** @description The language of their messages (BCP 47), such as `pt-BR`; null: not known yet */
+            language: string | null;
             email_verified: boolean;
             /**
              * Format: date-time
@@ -624,6 +626,8 @@ export interface operations {
                     username?: string;
                     /** @description Of the person. Not with `SVC_NAMES=off` */
                     name?: string | null;
+                    /** @description Of their messages (BCP 47), such as `de` */
+                    language?: string | null;
                     roles?: string[];
                     /** @description The rules for new passwords apply */
                     password?: string;
@@ -712,6 +716,8 @@ export interface operations {
                     username?: string;
                     /** @description null takes it away, unless names are required */
                     name?: string | null;
+                    /** @description Of their messages (BCP 47), such as `de`; null: not known */
+                    language?: string | null;
                     /** @description In place of those that the user has */
                     roles?: string[];
                     /** @description Disabling ends every session */
@@ -1113,7 +1119,7 @@ export interface operations {
                 /** @description Only what happened at this time or later */
                 since?: string;
                 /** @description Only events of this type */
-                type?: "login.succeeded" | "login.failed" | "login.limited" | "login.email_requested" | "login.link_created" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "account.exported" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "user.viewed" | "audit.exported" | "administrator.invited" | "administrator.reset" | "administrator.role_changed" | "administrator.removed" | "administrator.signed_in" | "administrator.sign_in_failed" | "administrator.signed_out" | "administrator.passkey_added" | "administrator.passkey_removed" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "webhook.redelivered" | "mail.resent" | "client.created" | "client.changed" | "client.secret_rotated" | "client.deleted" | "grant.created" | "grant.ended" | "grant.refresh_reused" | "code.reused" | "import.added" | "import.taken_back";
+                type?: "login.succeeded" | "login.failed" | "login.limited" | "login.email_requested" | "login.link_created" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "name.changed" | "language.changed" | "account.exported" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "user.viewed" | "audit.exported" | "administrator.invited" | "administrator.reset" | "administrator.role_changed" | "administrator.removed" | "administrator.signed_in" | "administrator.sign_in_failed" | "administrator.signed_out" | "administrator.passkey_added" | "administrator.passkey_removed" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "webhook.redelivered" | "mail.resent" | "client.created" | "client.changed" | "client.secret_rotated" | "client.deleted" | "grant.created" | "grant.ended" | "grant.refresh_reused" | "code.reused" | "import.added" | "import.taken_back";
                 /** @description Only what happened to this user, who may be deleted */
                 user_id?: string;
                 /** @description How many events a page holds at most */

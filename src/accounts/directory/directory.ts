@@ -30,6 +30,7 @@ interface NewDirectoryUser {
   email: string
   username?: string | undefined
   name?: string | null | undefined
+  language?: string | null | undefined
   roles?: string[] | undefined
   /** At most one of the two is given. Without them, nobody can sign in to the account yet. */
   password?: string | undefined

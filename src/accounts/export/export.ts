@@ -87,6 +87,7 @@ const toLine = (user: UserRecord, { connections, factors, withHashes }: LineOpti
     email: user.email,
     username: user.username,
     name: user.name ?? undefined,
+    language: user.language ?? undefined,
     roles: user.roles,
     password_hash: withHashes ? (user.passwordHash ?? undefined) : undefined,
     email_verified: user.emailVerifiedAtMs !== undefined,

@@ -79,6 +79,7 @@ export const createUserImport = (deps: UserImportDeps): Omit<UserImport, 'place'
       invitedAtMs: canEnter ? undefined : nowMs,
       username,
       name: user.name,
+      language: user.language,
       passwordHash: hash ?? null,
       roles: user.roles,
       disabled: user.disabled,

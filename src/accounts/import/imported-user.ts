@@ -13,6 +13,7 @@ export interface ImportedUser {
   /** Undefined: svc makes one from the email. */
   username: string | undefined
   name: string | null
+  language: string | null
   roles: string[]
   /** It has its normal form, and is hashed before the user is inserted. */
   password: string | undefined
@@ -43,6 +44,7 @@ const NAMES = [
   'email',
   'username',
   'name',
+  'language',
   'roles',
   'password',
   'password_hash',
@@ -84,6 +86,7 @@ const checksOf = (fields: UserFields, rules: ImportRules) => ({
   email: () => stringOf(fields, 'email') ?? '',
   username: () => stringOf(fields, 'username'),
   name: () => stringOf(fields, 'name') || undefined,
+  language: () => stringOf(fields, 'language') || undefined,
   roles: () => stringListOf(fields, 'roles'),
   password: () => stringOf(fields, 'password'),
   passwordHash: () => requireHash(fields, rules),

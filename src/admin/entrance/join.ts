@@ -34,7 +34,9 @@ export const createJoin = ({ entrance, limits, site, logEvent }: JoinDeps) => ({
       const body = html`<p>You become the administrator <b>${name}</b>, who may ${may}.</p>
 <p>A passkey of this site signs you in from now on. It is kept by your device, your password manager or a security key, and asks for your finger, your face or a PIN.</p>
 ${button}`
-      return page(200, site.card(context.at, { title: 'Your access', body, passkeys: true }))
+      const document = site.card(context.at, { title: 'Your access', body, passkeys: true })
+      // No request from this page names its address, which holds the token.
+      return { ...page(200, document), headers: ['referrer-policy', 'strict-origin'] }
     },
   },
 

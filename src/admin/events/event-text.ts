@@ -19,6 +19,9 @@ const textOf = (value: unknown): string => (Array.isArray(value) ? value.join(' 
 
 export const detailsText = (type: string, details: Record<string, unknown>): string =>
   Object.entries(details)
+    .filter(([name, value]) => name !== 'count' || value !== 1)
+    // Ids are for those who look for them.
+    .toSorted(([one], [other]) => Number(one.endsWith('_id')) - Number(other.endsWith('_id')))
     .map(([name, value]) => said[name]?.(value, type) ?? `${name.replaceAll('_', ' ')} ${textOf(value)}`)
     .join(', ')
 

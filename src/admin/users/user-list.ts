@@ -119,12 +119,13 @@ const userThings = (services: Services, context: AdminContext, users: readonly D
   const nowMs = services.clock.now()
   const labelOf = createLabels(services)
   const list = users.map((user) => {
-    const { id, email, username, name, roles, lastSeenAtMs, invitedAtMs } = user
+    const { id, email, username, name, roles, disabled, lastSeenAtMs, invitedAtMs } = user
     const ways = waysIn(user, labelOf)
     const signsIn = ways.length > 0 ? `signs in by ${wordList(ways, 'or')}` : 'has no way to sign in'
+    const isIn = !disabled && invitedAtMs === undefined
     return {
       title: html`<a href="${context.at(`/users/${id}`)}">${email}</a>${badgesOf(user, services.verifiesEmails)}`,
-      about: html`${username}${typeof name === 'string' && html` · <bdi>${name}</bdi>`}${invitedAtMs === undefined && ` · ${signsIn}`}${roles.length > 0 && ` · ${roles.join(', ')}`}`,
+      about: html`${username}${typeof name === 'string' && html` · <bdi>${name}</bdi>`}${isIn && ` · ${signsIn}`}${roles.length > 0 && ` · ${roles.join(', ')}`}`,
       when: lastSeenAtMs === undefined ? 'never signed in' : html`seen ${ago(lastSeenAtMs, nowMs)}`,
     }
   })

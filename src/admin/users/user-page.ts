@@ -135,7 +135,7 @@ const sessionSection = (context: AdminContext, account: Account): HtmlFragment =
   const endAll = actLink(context, {
     does: 'user.end_sessions',
     path: pathOf(account, 'end-sessions'),
-    text: sessionCount === 1 ? 'End it' : 'End all',
+    text: 'End all',
     label: 'End all sessions',
   })
   const hidden = sessionCount - sessions.length
@@ -154,7 +154,7 @@ const sessionSection = (context: AdminContext, account: Account): HtmlFragment =
   return panelSection(
     'sessions',
     'Sessions',
-    things(list, 'No browser is signed in.', sessionCount > 0 && endAll ? foot : undefined),
+    things(list, 'No browser is signed in.', sessionCount > 1 && endAll ? foot : undefined),
   )
 }
 

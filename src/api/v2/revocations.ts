@@ -1,4 +1,5 @@
 import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
+import { unavailable } from '../../lib/errors.ts'
 import type { FeedEntry, Page, RevocationFeed } from '../../revocations/revocations.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { eventStream, type HttpResponse, json } from '../../http/response.ts'
@@ -42,7 +43,9 @@ export const createListRevocations = ({ apiKeys, feed }: RevocationsDeps) => {
     const pages = feed.follow(cursor, { signal, mayGoOn: () => isStillGood(keyText, key) })
     // What is wrong is said before the stream begins.
     const first = await pages.next()
-    return eventStream(partsOf(first.value ?? undefined, pages))
+    // An answer without a word would tell the reader that no stream comes through.
+    if (!first.value) throw unavailable('The service stops.')
+    return eventStream(partsOf(first.value, pages))
   }
 
   return {
@@ -106,10 +109,10 @@ const toJson = ({ entries, cursor, hasMore, isComplete }: Page): string => {
 }
 
 /** Writes pages as events (HTML standard, 9.2.5). A comment says that all up to now was sent. */
-async function* partsOf(first: Page | undefined, pages: AsyncGenerator<Page, void>): AsyncGenerator<string> {
+async function* partsOf(first: Page, pages: AsyncGenerator<Page, void>): AsyncGenerator<string> {
   let sent: string | undefined
   try {
-    for (let page = first; page; page = (await pages.next()).value ?? undefined) {
+    for (let page: Page | undefined = first; page; page = (await pages.next()).value ?? undefined) {
       for (const part of inParts(page.entries)) yield part
       sent = page.entries.at(-1)?.cursor ?? sent
       if (!page.isComplete) yield 'event: incomplete\ndata: {"complete":false}\n\n'

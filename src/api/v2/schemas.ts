@@ -14,6 +14,7 @@ const USER_SCHEMAS = {
     type: 'object',
     required: [
       ...required,
+      'language',
       'email_verified',
       'updated_at',
       'last_seen_at',
@@ -24,6 +25,11 @@ const USER_SCHEMAS = {
     ],
     properties: {
       ...properties,
+      language: {
+        type: ['string', 'null'],
+        maxLength: 35,
+        description: 'The language of their messages (BCP 47), such as `pt-BR`; null: not known yet',
+      },
       email_verified: { type: 'boolean' },
       updated_at: { ...TIME, description: 'When anything here but `last_seen_at` changed last' },
       last_seen_at: { ...TIME, type: ['string', 'null'], description: 'null: never' },

@@ -65,6 +65,9 @@ const CURES = {
     'Let them choose a new password (svc users reset-link USER), or give svc more memory. The log names them: password_uncheckable.',
   search_unindexed:
     'Make the index: CREATE EXTENSION pg_trgm in the database, as a superuser or its owner, and then svc database index.',
+  admin_unreachable:
+    'Let a host of the proxy lead SVC_ADMIN_URL to SVC_HOST and SVC_ADMIN_PORT: deploy/ has a file for each. From a network that it refuses, run svc doctor elsewhere.',
+  admin_host_lost: 'Pass the host of the request to SVC_ADMIN_PORT. In nginx: proxy_set_header Host $http_host;',
   webhook_failed: 'Check SVC_WEBHOOK_URL and the receiver: svc webhooks test shows the same.',
   smtp_failed: 'Check SVC_SMTP_URL: svc mail test ADDRESS sends a message.',
 } as const satisfies Record<string, string>

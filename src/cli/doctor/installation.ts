@@ -35,8 +35,27 @@ export const examine = async (config: Config, place: Place): Promise<Finding[]> 
   const clients = isReached && config.clients ? await inspectClients({ ...place, rootSecret: secret.rootSecret }) : []
   const canBeOpened = database.every(({ code }) => code === 'disk_low')
   const inside = canBeOpened ? await inspectInside(config, { ...place, isReached }) : []
-  return [...proxy, ...clients, ...database, ...inside]
+  return [...proxy, ...clients, ...(await inspectAdmin(config, place)), ...database, ...inside]
 }
+
+/** Looks whether the origin of administrators leads to their pages. */
+const inspectAdmin = async ({ adminUrl }: Config, { ca }: Place): Promise<Finding[]> => {
+  if (adminUrl === undefined) return []
+  const ask = (way: string) => exchange({ origin: adminUrl, ca }, way)
+  try {
+    const health = await ask('/health')
+    if (health.status !== 200 || health.body !== ADMIN_HEALTH)
+      return [finding('admin_unreachable', `${adminUrl}/health is not answered by svc (${health.status}).`)]
+    if ((await ask('/')).status !== MISDIRECTED) return []
+    return [finding('admin_host_lost', `The header Host of requests for ${adminUrl} does not arrive.`)]
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    return [finding('admin_unreachable', `Nobody answers at ${adminUrl} (${code}).`)]
+  }
+}
+
+const ADMIN_HEALTH = '{"status":"ok"}'
+const MISDIRECTED = 421
 
 const inspectInside = async (config: Config, place: Place & { isReached: boolean }): Promise<Finding[]> => {
   try {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
+import { spokenTag } from '../../languages/language.ts'
 import { readAbsoluteForm } from '../../lib/url.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type AuthenticatedSession, currentTimeMs, type Device, type Tokens } from '../../sessions/sessions.ts'
@@ -63,9 +64,8 @@ export class IncomingRequest implements RequestContext {
     const mark = this.target.indexOf('?')
     this.path = mark < 0 ? this.target : this.target.slice(0, mark)
     this.cookies = deps.readCookies(this.headers.cookie)
-    if (this.cookies.repeated.length > 0) {
-      this.setCookies(deps.cookieWriter.endOfRepeated(this.cookies.repeated, this.path))
-    }
+    const { repeated } = this.cookies
+    if (repeated.length > 0) this.setCookies(deps.cookieWriter.endOfRepeated(repeated, this.path))
   }
 
   get isHttp10(): boolean {
@@ -96,6 +96,10 @@ export class IncomingRequest implements RequestContext {
       address: clientAddress(this.peer, this.headers['x-forwarded-for'], this.#deps.isTrustedProxy),
     }
     return this.#device
+  }
+
+  get language(): string | undefined {
+    return spokenTag()
   }
 
   get actor(): string {
@@ -139,9 +143,7 @@ export class IncomingRequest implements RequestContext {
     const controller = new AbortController()
     this.#signal = controller.signal
     const outgoing = this.#outgoing
-    outgoing.once('close', () => {
-      if (!outgoing.writableFinished) controller.abort()
-    })
+    outgoing.once('close', () => outgoing.writableFinished || controller.abort())
     if (outgoing.destroyed) controller.abort()
     return this.#signal
   }

@@ -73,10 +73,14 @@ const NAMED = {
 
 const valuesOf = (message: Message, { appName: app, baseUrl: site }: MessageBranding): TextValues => {
   const values: Partial<Record<(typeof NAMED)[keyof typeof NAMED], string>> = message
+  const named = Object.entries(NAMED).flatMap(([place, name]) => {
+    const value = values[name]
+    return value === undefined ? [] : [[place, onOneLine(value)] as const]
+  })
   return {
-    app,
+    app: onOneLine(app),
     site,
-    ...Object.fromEntries(Object.entries(NAMED).map(([place, name]) => [place, values[name]])),
+    ...Object.fromEntries(named),
     ...(message.kind === 'recovery_code_used' && { count: numberText(message.left) }),
     ...(message.kind === 'second_factor_reset' && { removed: removedText(message) }),
   }
@@ -117,7 +121,7 @@ const supportAt = (url: string): MessageContent['support'] => {
 
 const sentByOf = (app: string, baseUrl: string): string => {
   const { host } = new URL(baseUrl)
-  return onOneLine(app === host ? t('mail.sent_by_host', { host }) : t('mail.sent_by', { app, host }))
+  return app === host ? t('mail.sent_by_host', { host }) : t('mail.sent_by', { app: onOneLine(app), host })
 }
 
 /** Finds the address to which the button leads, and how long that is good; pages of the service always are. */
@@ -155,7 +159,7 @@ export const contentOf = (message: Message, branding: MessageBranding): MessageC
   const { appName, baseUrl, supportUrl, passwords } = branding
   const words = wordsOf(message, passwords)
   const values = valuesOf(message, branding)
-  const say = (key: TextKey): string => onOneLine(t(key, values))
+  const say = (key: TextKey): string => t(key, values).trim()
   const paragraphs = (keys: readonly TextKey[]): Block[] => keys.map((key) => ({ kind: 'paragraph', text: say(key) }))
   const [what, advice, link] = [paragraphs(words.what), paragraphs(words.advice), linkOf(message, words, branding)]
   const code: Block[] = 'code' in message ? [{ kind: 'code', code: message.code }] : []

@@ -91,13 +91,13 @@ const linkHtml = ({ isFirst, label, url, life }: LinkBlock, light: MessageColour
 /** Readers whose mail program shows no button copy the address, which stands below everything else. */
 const plainLinkHtml = ({ orOpen, url }: LinkBlock, light: MessageColours): HtmlFragment =>
   html`<p class="muted" style="${light.muted};${TINY}">${orOpen}<br>
-<span class="link" style="${light.link};${BREAK}">${url}</span></p>
+<span class="link" dir="ltr" style="${light.link};${BREAK}">${url}</span></p>
 `
 
 const factsHtml = ({ facts }: Extract<Block, { kind: 'facts' }>, light: MessageColours): HtmlFragment =>
   html`<table role="presentation" class="facts" width="100%" cellpadding="0" cellspacing="0" border="0" style="${light.facts};border-width:1px;border-style:solid;border-radius:8px;border-collapse:separate;margin:0 0 16px;padding:8px 0">${facts.map(
     ([label, value]) =>
-      html`<tr><td class="muted" valign="top" style="${light.muted};${SMALL};padding:4px 12px;white-space:nowrap">${label}</td><td class="ink" valign="top" width="100%" style="${light.ink};${SMALL};padding:4px 12px 4px 0;${BREAK}">${value}</td></tr>
+      html`<tr><td class="muted" valign="top" style="${light.muted};${SMALL};padding:4px 12px;white-space:nowrap">${label}</td><td class="ink" valign="top" width="100%" style="${light.ink};${SMALL};padding:4px 12px;${BREAK}">${currentLanguage().direction === 'rtl' ? html`<bdi>${value}</bdi>` : value}</td></tr>
 `,
   )}</table>
 `
@@ -136,7 +136,7 @@ const columnHtml = (content: MessageContent, light: MessageColours): HtmlFragmen
 ${blocks.map((block) => blockHtml(block, light))}${blocks.map((block) => block.kind === 'link' && plainLinkHtml(block, light))}</td></tr>
 `
   return table(
-    'width:100%;max-width:560px;text-align:left',
+    `width:100%;max-width:560px;text-align:${currentLanguage().direction === 'rtl' ? 'right' : 'left'}`,
     html`
 ${card}<tr><td style="padding:16px 21px 0">${footerHtml(content, light)}</td></tr>
 `,

@@ -15,6 +15,8 @@ CREATE TABLE users (
   -- the name of the person, and in the form that is searched; null: none is known
   name TEXT,
   name_lower TEXT,
+  -- The tag of a language (BCP 47); null until it is known.
+  language TEXT,
   -- a PHC string; null for a user who signs in only with a provider
   password_hash TEXT,
   -- a JSON array of strings
@@ -423,6 +425,7 @@ CREATE TABLE pending_signups (
   username TEXT,
   -- null: none was given
   name TEXT,
+  language TEXT,
   password_hash TEXT NOT NULL,
   created_at BIGINT NOT NULL
 );

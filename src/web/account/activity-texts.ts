@@ -60,6 +60,7 @@ const happened: Readonly<Record<string, TextKey | ((facts: Facts) => string)>> =
   'email.change_undone': 'activity.email_undone',
   'username.changed': 'activity.username_changed',
   'name.changed': 'activity.name_changed',
+  'language.changed': 'activity.language_changed',
   'account.exported': 'activity.exported',
   'identity.linked': (facts) => ofProvider('activity.linked', facts),
   'identity.unlinked': (facts) => ofProvider('activity.unlinked', facts),

@@ -52,6 +52,7 @@ export const createOwnData = (deps: OwnDataServices) => {
       email_change_requested: (await deps.links.emailChanges.findRequested(userId)) ?? null,
       username: session.username,
       name: session.name ?? null,
+      language: session.language,
       roles: session.roles,
       created_at: toTimestamp(session.createdAtMs),
     }

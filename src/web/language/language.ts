@@ -1,6 +1,7 @@
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, redirect } from '../../http/response.ts'
-import { readReturnTo } from '../../http/return-to.ts'
+import { findReferringPage, readReturnTo } from '../../http/return-to.ts'
+import type { FormAttempt } from '../../http/route.ts'
 import type { Services } from '../../http/services.ts'
 import { AppError } from '../../lib/errors.ts'
 
@@ -8,20 +9,32 @@ import { AppError } from '../../lib/errors.ts'
 export const createChooseLanguage = ({
   baseUrl,
   cookieWriter,
+  findCurrentSession,
   languages,
-}: Pick<Services, 'baseUrl' | 'cookieWriter' | 'languages'>) => ({
-  async act(context: RequestContext): Promise<HttpResponse> {
-    const returnTo = readReturnTo(context, { baseUrl }, '/auth/login')
-    const tag = languages.find(context.form.get('language'))
-    if (tag === undefined)
-      throw new AppError(
-        'invalid_request',
-        `The language (language) must be one of these: ${languages.offered.join(', ')}.`,
-        {
-          field: 'language',
-        },
-      )
-    context.setCookies([cookieWriter.language(tag)])
-    return redirect(returnTo)
-  },
-})
+  users,
+}: Pick<Services, 'baseUrl' | 'cookieWriter' | 'findCurrentSession' | 'languages' | 'users'>) => {
+  const requireOffered = ({ form }: RequestContext): string => {
+    const tag = languages.find(form.get('language'))
+    if (tag !== undefined) return tag
+    const message = `The language (language) must be one of these: ${languages.offered.join(', ')}.`
+    throw new AppError('invalid_request', message, { field: 'language' })
+  }
+
+  return {
+    async act(context: RequestContext, attempt: FormAttempt): Promise<HttpResponse> {
+      const returnTo = readReturnTo(context, { baseUrl }, findReferringPage(context, { baseUrl }) ?? '/auth/login')
+      const tag = requireOffered(context)
+      const session = await findCurrentSession(context)
+      const choose = (): HttpResponse => {
+        context.setCookies([cookieWriter.language(tag)])
+        return redirect(returnTo)
+      }
+      if (!session || session.language === tag) return choose()
+      const { userId, sessionId } = session
+      return attempt({ userId, sessionId }, async () => {
+        await users.changeLanguage(userId, tag, sessionId, context)
+        return choose()
+      })
+    },
+  }
+}

@@ -48,7 +48,7 @@ export const createAddPasskey = (
       response: context.json,
       browserSecret: context.cookies.link,
       name: context.json.name,
-      otherwise: deviceName(context.device.userAgent),
+      otherwise: onItsOwn(deviceName(context.device.userAgent)),
       caller: context,
     })
 
@@ -116,3 +116,6 @@ type Authority = { userId: string } & (
 /** A link that puts an address back is about that address; the account has another one until then. */
 const shownEmailOf = ({ purpose, link }: LinkToPasskey): string | undefined =>
   purpose === 'undo' ? emailOfLink(link).shown : undefined
+
+/** The name is stored: nothing isolates its parts from words around it. */
+const onItsOwn = (name: string): string => name.replaceAll(/[\u2068\u2069]/g, '')

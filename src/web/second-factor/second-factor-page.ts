@@ -1,3 +1,4 @@
+import { bold, sentences } from '../site/bold.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { FormProblem } from '../../http/form-view.ts'
@@ -50,7 +51,7 @@ const recoveryPart = (
   { csrfToken, returnTo }: SecondFactorView,
   left: number,
 ): HtmlFragment => html`<h2>${t('recovery.title')}</h2>
-<p>${t('recovery.about')} <b>${left === 0 ? t('recovery.left_none') : t.plural('recovery.left', left, { total: RECOVERY_CODES })}</b></p>
+<p>${sentences(t('recovery.about'), bold(left === 0 ? t('recovery.left_none') : t.plural('recovery.left', left, { total: RECOVERY_CODES })))}</p>
 <form method="post" action="${ACTION}">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
 <button class="svc-button second" name="recovery_codes" value="new">${t('recovery.renew')}</button>

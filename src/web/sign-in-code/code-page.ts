@@ -1,3 +1,4 @@
+import { bold, sentences } from '../site/bold.ts'
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { type CodeErrors, type TakenCodes, codeEntry, codeProblemOf } from '../site/code-field.ts'
@@ -58,11 +59,13 @@ const passkeyProblem = (view: LoginCodeView): HtmlFragment | undefined => {
 
 const hasApp = (takes: LoginCodeView['takes']): boolean => takes === 'both' || takes === 'codes'
 
-const aboutOf = ({ confirms, connects, email, takes }: LoginCodeView): HtmlFragment =>
-  html`<p>${t.html(confirms ? 'login_code.confirming_as' : 'login_code.logging_in_as', { email: html`<b>${email}</b>` })}${
-    connects !== undefined && html` ${t.html('login_code.connecting', { provider: html`<b>${connects}</b>` })}`
-  }</p>
+const aboutOf = ({ confirms, connects, email, takes }: LoginCodeView): HtmlFragment => {
+  const who = t.html(confirms ? 'login_code.confirming_as' : 'login_code.logging_in_as', { email: bold(email) })
+  const about =
+    connects === undefined ? who : sentences(who, t.html('login_code.connecting', { provider: bold(connects) }))
+  return html`<p>${about}</p>
 ${!hasApp(takes) && html`<p>${t(takes ? 'login_code.passkey_or_recovery' : 'login_code.passkey_only')}</p>`}`
+}
 
 export const createLoginCodePage =
   (layout: Layout) =>

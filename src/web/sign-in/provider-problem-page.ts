@@ -1,7 +1,7 @@
 import { afterWaitText, anyOfText } from '../../languages/formats.ts'
 import { type TextKey, t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { bold } from '../site/bold.ts'
+import { bold, sentences } from '../site/bold.ts'
 import type { SignInProblem } from '../../oauth/errors.ts'
 import { forgotLink } from '../site/forgot-link.ts'
 import { csrfInput, returnToInput } from '../site/form.ts'
@@ -187,12 +187,13 @@ export const createProviderProblemPage =
     const { retryAfterSeconds } = view
     const provider = view.provider?.label
     const problem = provider === undefined ? unnamed(view.problem) : view.problem
+    const why = whyOf(layout, { ...view, problem })
     return layout.panel({
       title: t(`provider.${problem}.title`, { provider }),
       sign: problem === 'expired' ? 'clock' : 'warning',
       over: over(view),
       requestId: view.requestId,
-      body: html`${addressLine(view)}<p>${whyOf(layout, { ...view, problem })}${retryAfterSeconds !== undefined && html` ${t('form.try_again', { when: afterWaitText(retryAfterSeconds) })}`}</p>
+      body: html`${addressLine(view)}<p>${retryAfterSeconds === undefined ? why : sentences(why, t('form.try_again', { when: afterWaitText(retryAfterSeconds) }))}</p>
 ${steps(layout, view)}${wayBack(layout, view)}`,
     })
   }

@@ -89,7 +89,7 @@ export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise
  * `rate_limited` is thrown when this user has signed in too often from this network, in whatever way.
  */
 export const startSession = async (
-  deps: Pick<Services, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
+  deps: Pick<Services, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter' | 'users'>,
   context: RequestContext,
   { grant, returnTo, facts, also, mayStart, browser = 'announced', keepsMfaOf, trusts = false }: NewSession,
 ): Promise<HttpResponse | undefined> => {
@@ -98,7 +98,7 @@ export const startSession = async (
   const earlier = await identifySessions(deps, context)
   const replaces = earlier.map(({ session, isReused }) => ({ ...session, isReused }))
   const own = earlier.find(({ session, isReused }) => session.userId === userId && !isReused)?.session
-  const { recognise, setCookie } = createRecognition(deps, context, {
+  const { recognise, isKnown, setCookie } = createRecognition(deps, context, {
     userId,
     browser: own && browser === 'announced' ? 'silent' : browser,
     trusts,
@@ -121,6 +121,8 @@ export const startSession = async (
   facts.sessionId = tokens.sessionId
   context.setSessionCookies(tokens)
   setCookie()
+  // Their notice was written before: it has the language that was known.
+  if (isKnown() && context.language !== undefined) await deps.users.learnLanguage(userId, context.language, context)
   // A link in place of a password, which names no method, is no way to come back by.
   if (facts.method !== undefined && SIGN_INS.has(facts.event))
     context.setCookies([deps.cookieWriter.lastWay(shownWayOf(facts.method))])

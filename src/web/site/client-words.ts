@@ -9,5 +9,7 @@ const isOwn = (scope: string): scope is (typeof OWN_SCOPES)[number] => OWN_SCOPE
 /** Says what each scope allows. The settings have the words for those of the application. */
 export const scopesInWords = (scopes: readonly string[], known: readonly ClientScope[], app: string): string[] =>
   scopes.map((scope) =>
-    isOwn(scope) ? t(`scope.${scope}`, { app }) : (known.find(({ name }) => name === scope)?.text ?? scope),
+    isOwn(scope)
+      ? t(`scope.${scope}`, { app })
+      : (t.added(`scope.${scope}`, { app }) ?? known.find(({ name }) => name === scope)?.text ?? scope),
   )

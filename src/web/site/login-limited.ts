@@ -2,6 +2,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { LimitedLogins } from '../../lib/limited-logins.ts'
 import type { FormProblem } from '../../http/form-view.ts'
 import { t } from '../../languages/texts.ts'
+import { sentences } from './bold.ts'
 import type { Layout } from './layout.ts'
 import { entryHref } from './providers.ts'
 
@@ -33,10 +34,12 @@ export const loginLimited = (layout: Layout, { problem, email, returnTo }: Limit
 `
 }
 
-const withoutMail = ({ support }: Layout, knownBrowserHelps: boolean): HtmlFragment =>
-  html`
-<p>${knownBrowserHelps && html`${t('login_limit.other_browser')} `}${t.html('login_limit.support', { support: support.sentence() })}</p>
+const withoutMail = ({ support }: Layout, knownBrowserHelps: boolean): HtmlFragment => {
+  const ask = t.html('login_limit.support', { support: support.sentence() })
+  return html`
+<p>${knownBrowserHelps ? sentences(t('login_limit.other_browser'), ask) : ask}</p>
 `
+}
 
 /** Finds the class of the button that sends the password: while none is checked, the way by mail comes first. */
 export const passwordButtonClass = ({ mailIsOn }: Layout, problem: FormProblem | undefined): string =>

@@ -29,10 +29,13 @@ for (const button of document.querySelectorAll('button[data-copies]')) {
 const times = document.querySelectorAll('time[data-time]')
 if (times.length > 0) {
   const { lang } = document.documentElement
-  const own = navigator.languages.find((one) => one.split('-')[0] === lang.split('-')[0]) ?? lang
+  const [language] = lang.split('-')
+  // Chrome on Linux can name "en-US@posix", which is no language tag.
+  const own = navigator.languages.find((one) => one.split('-')[0] === language && /^[\w-]+$/.test(one)) ?? lang
   const locale = new Intl.Locale(own, { numberingSystem: 'latn' })
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const date = { day: 'numeric', month: 'short', year: 'numeric' }
+  const day = new Intl.DateTimeFormat(locale, date)
+  const moment = new Intl.DateTimeFormat(locale, { ...date, hour: '2-digit', minute: '2-digit' })
   for (const time of times) {
     const at = new Date(time.dateTime)
     if (time.title) time.title = moment.format(at)

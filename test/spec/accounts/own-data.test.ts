@@ -48,6 +48,7 @@ describe('a copy of the own data', () => {
         email_change_requested: null,
         username: person.username,
         name: null,
+        language: null,
         roles: ['writer'],
         created_at: '',
       },

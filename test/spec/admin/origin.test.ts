@@ -1,5 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { NAVIGATION, OWN_FORM } from '../../support/admin/machine-admin.ts'
@@ -7,8 +8,11 @@ import { ADMIN_URL, adminSettings, newAdminBrowser, newAdministrator } from '../
 import { signedUp } from '../../support/client/accounts.ts'
 import { afterwards } from '../../support/cleanup.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
-import { freePort, listensOn } from '../../support/network/free-port.ts'
+import { freePort } from '../../support/network/free-port.ts'
+import { watchModules } from '../../support/service/loaded-modules.ts'
+import { startServiceProcess } from '../../support/service/service-process.ts'
 import { startService } from '../../support/service/service.ts'
+import { eventually } from '../../support/wait.ts'
 
 const service = await startService({ env: await adminSettings() })
 
@@ -61,6 +65,27 @@ describe('the origin of the administration', () => {
   })
 })
 
+/** The ports that a process listens on (proc_pid_fd(5), proc_pid_net(5)). */
+const portsOf = (pid: number): number[] => {
+  const fds = readdirSync(`/proc/${pid}/fd`)
+  const inodes = new Set(fds.map((fd) => /^socket:\[(\d+)\]$/.exec(readLink(`/proc/${pid}/fd/${fd}`))?.[1]))
+  const rows = ['tcp', 'tcp6'].flatMap((kind) => readFileSync(`/proc/${pid}/net/${kind}`, 'utf8').split('\n'))
+  return rows.flatMap((row) => {
+    const [, local = '', , state, , , , , , inode] = row.trim().split(/\s+/)
+    return state === LISTENS && inodes.has(inode) ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : []
+  })
+}
+
+const LISTENS = '0A'
+
+const readLink = (file: string): string => {
+  try {
+    return readlinkSync(file)
+  } catch {
+    return ''
+  }
+}
+
 const refused = async (env: Record<string, string | undefined>): Promise<string> => {
   const { code, stderr } = await service.cli(['config'], { env })
   assert.equal(code, 78, stderr)
@@ -82,10 +107,16 @@ describe('the settings', () => {
     assert.equal(below.code, 0, below.stderr)
   })
 
-  test('off: nothing listens', async (t) => {
-    const port = await freePort()
-    await startService({ t })
-    assert.equal(await listensOn(port), false)
+  test('off: no other port is listened on, and nothing of it is loaded', async (t) => {
+    const { env, loaded } = watchModules(t)
+    const off = await startServiceProcess({ t, env })
+    await signedUp(off)
+    await eventually('the other modules', () => loaded().includes('web/links/undo-email.ts'))
+    assert.deepEqual(
+      loaded().filter((name) => name.startsWith('admin')),
+      [],
+    )
+    if (process.platform === 'linux') assert.deepEqual(portsOf(off.pid()), [off.port])
   })
 
   test('a port that is taken is named at the start', async (t) => {

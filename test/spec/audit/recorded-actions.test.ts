@@ -592,6 +592,13 @@ const ACTIONS: Partial<Record<AuditType, Record<string, (t: TestContext) => Prom
     'by a command': () => byCommand('users', 'set-name', 'USER', unspoken('Unspoken Lovelace')),
     'by the server API': () => byApi('PATCH', '/users/USER', { name: unspoken('Unspoken A. L.') }),
   },
+  'language.changed': {
+    async 'by its user'() {
+      const { id, agent, session } = await newUser()
+      return { by: 'user', answer: await agent.post('/auth/language', { language: 'de' }), user: id, session }
+    },
+    'by the server API': () => byApi('PATCH', '/users/USER', { language: 'pt-BR' }),
+  },
   'identity.linked': {
     async 'on the account page'() {
       const { id, agent, session } = await newUser()
@@ -1044,6 +1051,7 @@ describe('a take-over begins what is recorded of the new owner', () => {
     assert.deepEqual(before.map(({ type }) => type).slice(3, -3), [
       'identity.taken_over',
       'session.ended',
+      'language.changed',
       'user.roles_changed',
       'user.invited',
     ])

@@ -1,7 +1,5 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { describe, test } from 'node:test'
 import { signedUp } from '../../support/client/accounts.ts'
 import { assertJsonError } from '../../support/client/assertions.ts'
@@ -10,7 +8,7 @@ import { assertOAuthError, basic, get, newlyGranted, send, VERIFIER } from '../.
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
 import { startServiceProcess } from '../../support/service/service-process.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { watchModules } from '../../support/service/loaded-modules.ts'
 import { eventually } from '../../support/wait.ts'
 
 const service = await startService({ env: CLIENT_SETTINGS })
@@ -62,25 +60,16 @@ describe('discovery', () => {
   })
 
   test('switched off, a service that serves loads nothing of it but what ends grants', async (t) => {
-    const list = path.join(temporaryDirectory(t), 'loaded')
-    const program = `
-      import { appendFileSync } from 'node:fs'
-      import { registerHooks } from 'node:module'
-      registerHooks({ load: (url, context, next) => {
-        appendFileSync(${JSON.stringify(list)}, url + '\\n')
-        return next(url, context)
-      } })`
-    const tap = `--import=data:text/javascript,${encodeURIComponent(program)}`
-    const off = await startServiceProcess({ t, env: { NODE_OPTIONS: tap } })
+    const { env, loaded } = watchModules(t)
+    const off = await startServiceProcess({ t, env })
     const { agent, person } = await signedUp(off)
     assert.equal((await agent.get('/auth/account')).status, 200)
     assert.equal((await agent.get(authorizePath('client'))).status, 404)
     await agent.post('/auth/account/sessions', { all_others: '1' })
     await agent.post('/auth/account/delete', { password: person.password })
-    const loaded = () => readFileSync(list, 'utf8').split('\n')
-    await eventually('the other modules', () => loaded().some((url) => url.endsWith('/src/web/links/undo-email.ts')))
-    const ofClients = loaded().map((url) => /\/src\/((?:clients|api\/oauth2|web\/authorize)\/.*)$/.exec(url)?.[1])
-    assert.deepEqual(ofClients.filter((name) => name !== undefined).toSorted(), [
+    await eventually('the other modules', () => loaded().includes('web/links/undo-email.ts'))
+    const ofClients = loaded().filter((name) => /^(?:clients|api\/oauth2|web\/authorize)\//.test(name))
+    assert.deepEqual(ofClients.toSorted(), [
       'clients/grant-ending-store.ts',
       'clients/grant-endings.ts',
       'clients/redirect-uri.ts',

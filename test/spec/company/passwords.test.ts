@@ -131,7 +131,7 @@ test('an account of the same email is connected by a provider or taken over, nev
   const page = await signInBy(newAgent(service), 'corp', byCorp(newOpenIdUser({ email: known.email })))
   assertPage(page, 409)
   assert.match(page.text, /\/auth\/oauth\/corp\/claim/)
-  assert.doesNotMatch(page.text, /\/auth\/oauth\/corp\/link|type="password"/)
+  assert.doesNotMatch(page.text, /action="\/auth\/oauth\/corp\/link|type="password"/)
 })
 
 test('the command line asks for no password, sets none, and says what to do instead', async () => {

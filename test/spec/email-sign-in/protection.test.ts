@@ -46,7 +46,7 @@ describe('§4.21 an account with a password', () => {
     assert.doesNotMatch(page.text, /login\/email/, 'no code by mail either')
     const refused = await agent.post(ASK, { intent: 'confirm' })
     assertErrorPage(refused, 403)
-    assert.match(refused.text, /A code by email can’t confirm this account/)
+    assert.match(refused.text, /You can’t confirm with a code by email here/)
     assertRedirect(await agent.post(CONFIRM, { password: user.password }), '/auth/account?done=confirmed')
     assertRedirect(await change(), '/auth/account?done=email_requested')
   })

@@ -246,7 +246,7 @@ describe('§4.21 the pages', () => {
     const { person, agent } = await withCode({ return_to: '/kept' })
     const shown = await agent.get(CODE)
     assertPage(shown)
-    assert.match(shown.text, new RegExp(`If <b>${person.email}</b> can sign in here, a code is on its way`))
+    assert.match(shown.text, new RegExp(`If <b>${person.email}</b> can log in here, a code is on its way`))
     assert.match(shown.text, /name="code" type="text" autocomplete="one-time-code"[^>]*inputmode="numeric"/)
     assertRedirect(await newAgent().get(CODE), ASK)
   })

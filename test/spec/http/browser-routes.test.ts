@@ -29,7 +29,7 @@ test('§4.2 GET /auth/login shows the login page with email and password', async
 
 test('§4.2 OAuth providers are offered on the login page only when configured', async () => {
   const { text } = await createUserAgent(service).get('/auth/login')
-  assert.deepEqual([...new Set(formActions(text))], ['/auth/login'])
+  assert.deepEqual([...new Set(formActions(text))], ['/auth/login', '/auth/language'])
   assert.doesNotMatch(text, /href="[^"]*(oauth|google|github|microsoft|provider)/i)
 })
 

@@ -79,13 +79,37 @@ describe('a page has the language', () => {
 })
 
 describe('the picker', () => {
-  test('leads back to the same address, in the language that was picked, which outranks the others', async () => {
-    const { agent, returnTo } = await picked('/auth/login?return_to=%2Fx%3Fa%3Db')
-    assert.equal(returnTo, '/auth/login?return_to=%2Fx%3Fa%3Db')
-    const answer = await agent.post('/auth/language', { language: 'qps', return_to: returnTo })
-    assert.equal(answer.location, returnTo)
+  test('leads back to the page that it stands on, in the language that was picked, which outranks the others', async () => {
+    const address = '/auth/login?return_to=%2Fx%3Fa%3Db'
+    const { agent, form, returnTo } = await picked(address)
+    assert.notEqual(form, '')
+    assert.equal(returnTo, undefined, 'the browser says it')
+    const answer = await agent.post('/auth/language', { language: 'qps' }, { referer: service.url + address })
+    assert.equal(answer.location, address)
     assert.equal(answer.cookie('svc_language')?.value, 'qps')
     assertLanguage(await agent.get('/auth/login?ui_locales=en', { 'accept-language': 'en' }), 'qps')
+  })
+
+  test('leads back to a page whose address no Referer names', async () => {
+    const address = '/auth/login?email=ada%40example.com'
+    const { agent, returnTo } = await picked(address)
+    assert.equal(returnTo, address)
+    const answer = await agent.post('/auth/language', { language: 'qps', return_to: address }, { referer: service.url })
+    assert.equal(answer.location, address)
+  })
+
+  test('leads to the login page where the browser names no page, or one elsewhere', async () => {
+    const agent = createUserAgent(service)
+    for (const referer of [
+      '',
+      service.url,
+      'https://x.example/a',
+      `${service.url}.x.example/a`,
+      `${service.url}//x/a`,
+    ]) {
+      const answer = await agent.post('/auth/language', { language: 'qps' }, { referer })
+      assert.equal(answer.location, '/auth/login', referer)
+    }
   })
 
   test('names each language in itself', async () => {

@@ -46,7 +46,7 @@ describe('§4.2 account page: linked providers with link and unlink', () => {
     assertRedirect(await linkGithub(agent, octo), '/auth/account?done=linked')
     assert.equal(agent.cookies.get('svc_refresh'), refresh, 'it is the same session')
     const after = await agent.get('/auth/account?done=linked')
-    assert.match(after.text, /Connected\./)
+    assert.match(after.text, /Account connected\./)
     assert.ok(after.text.includes(octo.emails[0]?.email ?? 'none'))
     assert.equal((await currentUser(agent)).email, person.email, 'the email here stays')
     await assertSignsIn('github', octo, id)

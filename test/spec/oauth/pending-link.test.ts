@@ -65,7 +65,7 @@ describe('a link request belongs to one browser, and expires after ten minutes',
       ]
       for (const answer of answers) {
         assertNoSession(agent, answer, 400)
-        assert.match(answer.text, /This address isn’t valid/)
+        assert.match(answer.text, /This link isn’t valid/)
         assert.doesNotMatch(answer.text, /name="pending"/, 'the next try begins from the start')
       }
     }

@@ -58,7 +58,7 @@ describe('no session from a state that this browser did not get for this provide
       const agent = newAgent()
       const answer = await returnFromProvider(agent, withParameters(await callbackOf(agent), changes))
       assertNoSession(agent, answer, 400)
-      assert.match(answer.text, /This address isn’t valid/)
+      assert.match(answer.text, /This link isn’t valid/)
     })
   }
 

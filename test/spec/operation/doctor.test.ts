@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, get } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
@@ -15,6 +16,8 @@ import type { ProbeAnswer } from '../../../src/lib/probe.ts'
 import { signedUp } from '../../support/client/accounts.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase } from '../../support/database/database.ts'
+import { afterwards } from '../../support/cleanup.ts'
+import { createAuthority } from '../../support/network/certificates.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { type Meddling, startMeddlingProxy } from '../../support/network/meddling-proxy.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
@@ -43,6 +46,42 @@ const examine = async (
 const databaseFileOf = ({ directory }: Service): string => path.join(directory, 'data/svc.db')
 
 const codesOf = ({ findings }: Result): string[] => findings.map(({ code }) => code)
+
+/** A proxy with TLS at https://localhost, which leads to the pages of administrators. */
+const startAdminProxy = async (t: TestContext, adminPort: number) => {
+  let way: 'whole' | 'without Host' | 'elsewhere' = 'whole'
+  const authority = createAuthority('Authority of the tests')
+  const { certificate: cert, key } = authority.issue('localhost', 'localhost')
+  const server = createHttpsServer({ cert, key }, ({ url, headers: { host } }, response) => {
+    const headers = { host: way === 'whole' ? host : 'backend.internal' }
+    if (way === 'elsewhere') response.end('<h1>Welcome</h1>')
+    else
+      get({ host: '127.0.0.1', port: adminPort, path: url, headers, agent: false }, (answer) => {
+        answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers))
+      })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  afterwards(t, () => server.close())
+  const ca = path.join(temporaryDirectory(t), 'ca.pem')
+  writeFileSync(ca, authority.root)
+  return { url: `https://localhost:${(server.address() as AddressInfo).port}`, ca, set: (to: typeof way) => (way = to) }
+}
+
+test('§8.5 admin_unreachable and admin_host_lost: SVC_ADMIN_URL leads elsewhere, or its host does not arrive', async (t) => {
+  const port = await freePort()
+  const proxy = await startAdminProxy(t, port)
+  const env = { SVC_ADMIN_URL: proxy.url, SVC_ADMIN_PORT: String(port) }
+  const own = await startService({ t, env: { ...env, SVC_BASE_URL: 'http://127.0.0.1:1' } })
+  await own.restart({ env: { SVC_BASE_URL: `http://127.0.0.1:${own.port}` } })
+  const found = async (args = ['--ca', proxy.ca]) =>
+    codesOf(await examine(own, args)).filter((code) => code.startsWith('admin_'))
+  assert.deepEqual(await found(), [])
+  assert.deepEqual(await found([]), ['admin_unreachable'], 'the certificate is of an authority that is not known')
+  proxy.set('without Host')
+  assert.deepEqual(await found(), ['admin_host_lost'])
+  proxy.set('elsewhere')
+  assert.deepEqual(await found(), ['admin_unreachable'])
+})
 
 describe('svc doctor', () => {
   test('finds nothing without a proxy, by the default address', async () => {

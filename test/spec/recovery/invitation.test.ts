@@ -269,7 +269,7 @@ describe('inviting again', () => {
     assert.deepEqual(await eventsUntilDeletionOf(id), [
       'user.created',
       'user.updated roles',
-      'user.updated roles',
+      'user.updated language roles',
       'user.updated email_verified',
       'user.deleted',
     ])

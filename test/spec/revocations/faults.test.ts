@@ -12,7 +12,7 @@ import { openDatabase } from '../../support/database/database.ts'
 import { databaseChoice, testOnSqlite } from '../../support/database/database-choice.ts'
 import { startPostgres } from '../../support/postgres/postgres.ts'
 import { ask, openStream, read, type Revocation, type Stream } from '../../support/revocations/feed.ts'
-import { startReplicas } from '../../support/service/replicas.ts'
+import { at, startReplicaProcesses, startReplicas } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 import { startServiceProcess } from '../../support/service/service-process.ts'
 import { eventually, within } from '../../support/wait.ts'
@@ -110,6 +110,28 @@ testOnSqlite('SIGTERM ends all waits at once', async (t) => {
   const lines = service.logLines()
   const stopping = lines.findIndex(({ message }) => message === 'stopping')
   assert.ok(stopping > 0 && lines.slice(stopping).every(({ level }) => level === 'info'))
+})
+
+testOnPostgres('a replica that is killed and started again goes on where its readers were', async (t) => {
+  const [service, other] = await startReplicaProcesses({ t })
+  const backend = await createBackend(service, ['revocations:read'])
+  const agents = await Promise.all(Array.from({ length: 3 }, () => signedUp(service)))
+  const ids = agents.map(({ agent }) => sidOf(agent.cookies))
+  const { next_cursor: cursor } = await read(backend)
+  const stream = await openStream({ url: service.url, key: backend.key, query: `?cursor=${cursor}` })
+  const [before, during, after] = agents.map(({ agent }) => agent)
+  await logOut(before ?? assert.fail())
+  const last = await stream.event()
+  await service.kill()
+  assert.equal(await stream.next(), undefined)
+  await logOut(at(other, during ?? assert.fail()))
+  await service.restart()
+  await logOut(at(service, after ?? assert.fail()))
+  const again = await openStream({ url: service.url, key: backend.key, headers: { 'last-event-id': last?.id ?? '' } })
+  const blocks = [last, await again.event(), await again.event()]
+  again.close()
+  const told = blocks.flatMap((block) => (block?.data as Revocation | undefined)?.session_ids ?? [])
+  assert.deepEqual(told, ids)
 })
 
 testOnSqlite('a restarted service goes on where a reader was', async (t) => {

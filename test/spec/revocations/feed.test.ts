@@ -276,6 +276,34 @@ describe('§10.8 the feed as an event stream', () => {
   })
 })
 
+test('two hundred readers get each entry once, and hear that it was the last', async () => {
+  const query = `?cursor=${await cursorNow()}`
+  const streams = await Promise.all(
+    Array.from({ length: 200 }, (_, index) => open({ query, replica: replicas[index % 2] ?? service })),
+  )
+  for (const stream of streams) assert.ok((await stream.next())?.isComment)
+  const ids = [await anEnding(service), await anEnding(other)]
+  for (const stream of streams) {
+    assert.deepEqual(await eventIds(stream, 2), ids)
+    assert.ok((await stream.next())?.isComment)
+    stream.close()
+  }
+})
+
+test('a reader that is cut off at any event, before or after it has kept the cursor, misses nothing', async () => {
+  let cursor = await cursorNow()
+  const ids = [await anEnding(service), await anEnding(other), await anEnding(service)]
+  const read: string[] = []
+  for (const isKept of [true, false, true, true]) {
+    const stream = await open({ replica: replicas[read.length % 2] ?? service, query: `?cursor=${cursor}` })
+    const block = await stream.event()
+    read.push(...idsIn([block?.data as Revocation]))
+    if (isKept) cursor = block?.id ?? assert.fail()
+    stream.close()
+  }
+  assert.deepEqual(read, [ids[0], ids[1], ids[1], ids[2]])
+})
+
 test('metrics show the readers that wait, and how long they waited for an entry', async (t) => {
   const metered = await startMeteredService({ t })
   const reader = await createBackend(metered, ['revocations:read'])

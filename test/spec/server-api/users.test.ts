@@ -88,6 +88,7 @@ describe('§10.5 GET /users/{id}', () => {
       'roles',
       'disabled',
       'created_at',
+      'language',
       'email_verified',
       'updated_at',
       'last_seen_at',

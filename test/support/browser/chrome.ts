@@ -126,12 +126,12 @@ export const prepareChrome = async (): Promise<void> => {
  * Starts a headless browser with an empty profile; the caller closes it. It is the executable in `SVC_TEST_CHROME`, the
  * one from the packages (Linux, x64), or an installed Chrome. Without any of them it throws with an instruction.
  */
-export const launchChrome = async (): Promise<Browser> => {
+export const launchChrome = async ({ args = [] }: { args?: string[] } = {}): Promise<Browser> => {
   const scratch = await mkdtemp(join(tmpdir(), 'svc-test-chrome-'))
   const discard = (): void => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 })
   try {
     const { chromium } = await import('playwright-core')
-    const browser = await chromium.launch(await chooseChrome(scratch))
+    const browser = await chromium.launch({ ...(await chooseChrome(scratch)), args })
     process.once('exit', discard)
     browser.once('disconnected', () => {
       process.off('exit', discard)
