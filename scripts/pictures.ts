@@ -22,7 +22,7 @@ interface Picture {
 
 /** In the order in which a visitor comes to them. */
 const PICTURES: Picture[] = [
-  { name: 'login', address: '/auth/login', width: 560, height: 740 },
+  { name: 'login', address: '/auth/login', width: 560, height: 790 },
   { name: 'account', address: '/auth/account', width: 900, height: 760 },
 ]
 

@@ -24,10 +24,11 @@ export const createLanguagePicker = ({ offered }: Pick<Languages, 'offered'>): F
       ([tag, name]) => html`<option value="${tag}" lang="${tag}"${tag === current && html` selected`}>${name}</option>`,
     )
     const markup = inAscii(
-      html`<label for="language">${t('page.language')}</label>
+      html`<label id="language-label" for="language">${t('page.language')}</label>
 <select id="language" name="language" autocomplete="off">${options}</select>
 <button class="link">${t('page.language_button')}</button>
 </form>
+</div>
 `.toString(),
     )
     return () => markup
@@ -36,7 +37,8 @@ export const createLanguagePicker = ({ offered }: Pick<Languages, 'offered'>): F
   return (page, { csrfToken, returnTo }) => {
     const end = page.lastIndexOf(END)
     if (end < 0) return page
-    const start = html`<form class="language" method="post" action="/auth/language">
+    const start = html`<div role="region" aria-labelledby="language-label">
+<form class="language" method="post" action="/auth/language">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}
 `
     return `${page.slice(0, end)}${start.toString()}${choice()}${page.slice(end)}`

@@ -42,7 +42,7 @@ if (times.length > 0) {
     // "3 minutes ago" holds in every zone.
     if (time.dataset.time === 'ago') continue
     time.textContent = (time.dataset.time === 'day' ? day : moment).format(at)
-    time.lang = moment.resolvedOptions().locale
+    time.lang = own
   }
 }
 
