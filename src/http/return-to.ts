@@ -77,13 +77,16 @@ export const parseReturnTo = (entered: string, { baseUrl }: Pick<ReturnTargets, 
   return url.origin !== baseUrl || returnTo.startsWith('//') ? undefined : returnTo
 }
 
-/** Reads which page of this site a form stood on. It is undefined where the browser does not say. */
+/**
+ * Reads which page of this site a form stood on; its origin has been checked. It is undefined where the browser does not
+ * say.
+ */
 export const findReferringPage = (
-  { headers }: { headers: { referer?: string | undefined } },
+  { headers }: { headers: { referer?: string | undefined; origin?: string | undefined } },
   { baseUrl }: Pick<ReturnTargets, 'baseUrl'>,
 ): string | undefined => {
-  const { referer = '' } = headers
-  return referer.startsWith(`${baseUrl}/`) ? parseReturnTo(referer.slice(baseUrl.length), { baseUrl }) : undefined
+  const { referer = '', origin = baseUrl } = headers
+  return referer.startsWith(`${origin}/`) ? parseReturnTo(referer.slice(origin.length), { baseUrl }) : undefined
 }
 
 const isAccepted = (entered: string): boolean =>
