@@ -151,6 +151,11 @@ export const writePreview = (config: Config, folder: string): Written => {
       written.messages += messages.length / 2
     })
   const list = parts.map((part) => html`<p><a href="${part.tag}/${part.scheme}/index.html">${titleOf(part)}</a></p>\n`)
-  writeAll(folder, new Map([['index.html', html`<!doctype html>\n<title>svc preview</title>\n${list}`.toString()]]))
+  writeAll(
+    folder,
+    new Map([
+      ['index.html', html`<!doctype html>\n<meta charset="utf-8">\n<title>svc preview</title>\n${list}`.toString()],
+    ]),
+  )
   return written
 }

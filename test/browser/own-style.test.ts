@@ -36,7 +36,12 @@ const withState = async <Result>(
   options: BrowserContextOptions = {},
 ): Promise<Result> => {
   const pages = pagesWith(css)
-  const context = await browser.newContext({ baseURL: ORIGIN, reducedMotion: 'reduce', ...options })
+  const context = await browser.newContext({
+    baseURL: ORIGIN,
+    reducedMotion: 'reduce',
+    viewport: { width: 640, height: 700 },
+    ...options,
+  })
   const elsewhere: string[] = []
   await context.route('**', async (route) => {
     const url = new URL(route.request().url())

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { readConfig } from '../../src/config/config.ts'
+import { ownTags } from '../../src/languages/languages.ts'
 import { MESSAGES } from '../../src/preview/messages.ts'
 import { writePreview } from '../../src/preview/preview.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
@@ -70,11 +71,11 @@ test('svc preview writes every page and message in every language and scheme, wi
   await page.close()
 })
 
-test('svc preview has one scheme where the settings have one, and refuses a folder with anything in it', (t) => {
+test('svc preview has every language that there is, one scheme where the settings have one, and refuses a folder with anything in it', (t) => {
   const folder = temporaryDirectory(t)
-  const config = readConfig({ SVC_COLOR_SCHEME: 'dark', SVC_LANGUAGES: 'en' }, () => '')
-  assert.equal(writePreview(config, path.join(folder, 'a')).pages, STATES.length)
-  assert.deepEqual(readdirSync(path.join(folder, 'a')).toSorted(), ['assets', 'en', 'index.html'])
+  const config = readConfig({ SVC_COLOR_SCHEME: 'dark' }, () => '')
+  assert.equal(writePreview(config, path.join(folder, 'a')).pages, ownTags().length * STATES.length)
+  assert.deepEqual(readdirSync(path.join(folder, 'a')).toSorted(), ['assets', ...ownTags(), 'index.html'].toSorted())
   assert.deepEqual(readdirSync(path.join(folder, 'a/en')), ['dark'])
   assert.throws(() => writePreview(config, folder), /is not empty: name a folder that is, or that does not exist yet$/)
   assert.deepEqual(readdirSync(folder), ['a'])
