@@ -54,11 +54,8 @@ describe('the language of a page, through nginx', () => {
     const agent = createUserAgent({ url })
     const page = await agent.get('/auth/signup?return_to=%2Fx')
     assert.match(page.text, /<form class="language" method="post" action="\/auth\/language">/)
-    const answer = await agent.post(
-      '/auth/language',
-      { language: 'nl' },
-      { referer: `${url}/auth/signup?return_to=%2Fx` },
-    )
+    const headers = { origin: url, referer: `${url}/auth/signup?return_to=%2Fx` }
+    const answer = await agent.post('/auth/language', { language: 'nl' }, headers)
     assert.equal(answer.location, '/auth/signup?return_to=%2Fx')
     assert.match((await agent.get(answer.location ?? '')).text, /<html lang="nl"/)
   })
