@@ -49,10 +49,11 @@ const toJson = (credential) => {
 
 // The browser leaves the page; what waits for this goes on no more.
 const go = (url) => {
-  const isHere = url.split('#')[0] === location.pathname + location.search
+  const [address, fragment] = url.split('#')
   location.assign(url)
-  // With a fragment, the same address is not loaded again.
-  if (isHere) location.reload()
+  // With a fragment, the same address is not loaded again. Without one it is: twice, a page would say only to the first
+  // request what was done.
+  if (fragment !== undefined && address === location.pathname + location.search) location.reload()
   return new Promise(() => {})
 }
 
