@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { inLanguage } from '../../src/languages/language.ts'
+import { createLanguages } from '../../src/languages/languages.ts'
+import { PSEUDO } from '../../src/languages/pseudo.ts'
 import { createAllPages } from '../../src/preview/pages.ts'
 import { bringChecker, findProblems } from '../support/browser/accessibility-checker.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
@@ -30,9 +33,12 @@ const UPLOADS: Record<string, [contentType: string, body: string]> = {
   '/auth/assetsx/script.js': ['text/javascript', 'document.title = "taken over"'],
 }
 
+/** A page is asked for in a language other than English by `?TAG`. */
+const languages = createLanguages({ offered: ['en', PSEUDO] })
+
 const server = createServer((request, response) => {
-  const path = decodeURIComponent(request.url ?? '').split('?')[0] ?? ''
-  const body = states[path.slice(1)]?.(pages)
+  const [path = '', tag = 'en'] = decodeURIComponent(request.url ?? '').split('?')
+  const body = inLanguage(languages.get(tag), () => states[path.slice(1)]?.(pages))
   // Any icon stands for a provider's icon.
   const asset = pages.assets.find((asset) => asset.path === path) ?? pages.assets.at(-1)
   response.setHeader('content-security-policy', pages.contentSecurityPolicy([request.headers.host ?? '']))
@@ -90,6 +96,12 @@ const SMALL = `(least) => [...document.querySelectorAll('a, button, summary, inp
   .filter(([, { width, height }]) => Math.min(width, height) < least)
   .map(([it, { width, height }]) => it.outerHTML + ' ' + width + ' ' + height)`
 
+/** What hides a part of its text. */
+const CUT_TEXTS = `[...document.querySelectorAll('body *')]
+  .filter((it) => it.checkVisibility() && !it.matches('.unseen, .unseen *, input, select, textarea, svg *'))
+  .filter((it) => /hidden|clip/.test(getComputedStyle(it).overflowX) && it.scrollWidth > it.clientWidth + 1)
+  .map((it) => it.outerHTML.slice(0, 300))`
+
 const [NARROW, WIDE] = [
   { width: 320, height: 640 },
   { width: 1280, height: 720 },
@@ -137,6 +149,17 @@ test('no page in any state violates an accessibility rule, light or dark, is wid
       for (const look of looks) seen.add(look)
       for (const { violations, incomplete } of found) assert.deepEqual([violations, incomplete], [[], []], name)
       await page.setViewportSize(WIDE)
+    }
+  })
+})
+
+test('no page is cut or wider than a small phone where all texts are longer', async () => {
+  await withPage({ viewport: NARROW, javaScriptEnabled: false }, async (page) => {
+    for (const name of Object.keys(states)) {
+      await page.goto(`/${name}?${PSEUDO}`)
+      await page.evaluate("document.querySelectorAll('details').forEach((row) => (row.open = true))")
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, name)
+      assert.deepEqual(await page.evaluate(CUT_TEXTS), [], name)
     }
   })
 })
