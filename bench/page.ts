@@ -12,6 +12,8 @@ const CLIENTS = 64
 const KB = 1000
 const FIRST_PAINT_KB = 14
 
+const germanLike = (request: string): string => request.replace('\r\n\r\n', '\r\nAccept-Language: de\r\n\r\n')
+
 await bench('The login page', async (run) => {
   pinTo('second')
   const service = run.use(await startService({ folder: await run.newFolder(), cores: 'first' }))
@@ -52,8 +54,6 @@ await bench('The login page', async (run) => {
     }),
   ]
 })
-
-const germanLike = (request: string): string => request.replace('\r\n\r\n', '\r\nAccept-Language: de\r\n\r\n')
 
 async function fetchStylesheets(port: number, page: RawResponse): Promise<RawResponse[]> {
   const links = page.body.toString().matchAll(/<link\b[^>]*rel="stylesheet"[^>]*>/g)
