@@ -63,6 +63,7 @@ export const createQuietRounds = ({
 
   const describe = (): string => {
     if (!machine.canObserve) return 'How busy other programs kept the machine is unknown: only Linux tells.'
+    if (kept.length === 0) return 'How busy other programs kept the machine was not observed.'
     const disturbed = kept.filter((each) => total(each) > QUIET).length
     const repeated = isPatient ? REPEATS_AT_MOST - repeats : 0
     return [
