@@ -6,7 +6,7 @@ import type { Challenges } from '../passkeys/challenge.ts'
 import { type CreationOptions, creationOptions } from '../passkeys/options.ts'
 import { defaultName } from '../passkeys/passkey-name.ts'
 import type { Passkey } from '../passkeys/passkey.ts'
-import { MAX_PASSKEYS, passkeyExists, tooManyPasskeys } from '../passkeys/problems.ts'
+import { passkeyExists, requireRoom } from '../passkeys/problems.ts'
 import { isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import { type Administrator, type AdministratorSession, administratorSessionOver } from './administrator.ts'
 import type { AdministratorsDeps, NotifyAdministrator } from './administrator-notices.ts'
@@ -44,7 +44,7 @@ export const createAdministratorPasskeys = (deps: AdministratorPasskeysDeps) => 
     browserSecret: string,
   ): Promise<CreationOptions> => {
     const existing = await findAdministratorPasskeys(queries, id)
-    requireSpace(existing)
+    requireRoom(existing)
     return creationOptions({
       challenge: challenges.make('register', browserSecret, id),
       rp: { id: relyingPartyId, name: `${appName} administration` },
@@ -61,7 +61,7 @@ export const createAdministratorPasskeys = (deps: AdministratorPasskeysDeps) => 
       async apply(transaction: Transaction, administrator: Administrator, caller: Caller): Promise<Passkey> {
         await challenge.spend(transaction)
         const others = await findAdministratorPasskeys(transaction, administratorId)
-        requireSpace(others)
+        requireRoom(others)
         const passkey: Passkey = {
           ...verified,
           id: randomUUIDv7(),
@@ -134,10 +134,6 @@ const store = async (transaction: Transaction, passkey: Passkey): Promise<void> 
   } catch (error) {
     throw isUniqueViolation(error, 'administrator_passkeys.credential_id') ? passkeyExists(error) : error
   }
-}
-
-const requireSpace = (existing: readonly Passkey[]): void => {
-  if (existing.length >= MAX_PASSKEYS) throw tooManyPasskeys()
 }
 
 const unproved = (): AppError =>

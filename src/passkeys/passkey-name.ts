@@ -5,7 +5,6 @@ import type { Passkey } from './passkey.ts'
  * People call the kinds of authenticators by these names, by AAGUID. The list has the well-known ones; a complete list
  * would have to be kept up to date, and a name can be changed.
  */
-// biome-ignore format: a table is read by its columns
 const NAMES: Readonly<Record<string, string>> = {
   'fbfc3007-154e-4ecc-8c0b-6e020557d7bd': 'Apple Passwords',
   'dd4ec289-e01d-41c9-bb89-70fa845d4bf2': 'Apple Passwords',

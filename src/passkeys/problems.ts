@@ -57,8 +57,11 @@ export const passkeyExists = (cause: unknown): AppError =>
 /** Nobody has more authenticators. The list goes into the options, and authenticators try each entry. */
 export const MAX_PASSKEYS = 20
 
-export const tooManyPasskeys = (): AppError =>
-  new AppError('conflict', `An account can have ${MAX_PASSKEYS} passkeys. Remove one first.`, {
+/** Checks that there may be one more. */
+export const requireRoom = (existing: readonly unknown[]): void => {
+  if (existing.length < MAX_PASSKEYS) return
+  throw new AppError('conflict', `An account can have ${MAX_PASSKEYS} passkeys. Remove one first.`, {
     field: FIELD,
     reason: 'too_many_passkeys',
   })
+}

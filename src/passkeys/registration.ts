@@ -13,7 +13,7 @@ import { type CreationOptions, creationOptions } from './options.ts'
 import { defaultName, requireName } from './passkey-name.ts'
 import { proofOfPasskey, type Passkey } from './passkey.ts'
 import { findPasskeysOfUser, findUserHandle, insertPasskey, setUserHandle } from './passkey-store.ts'
-import { MAX_PASSKEYS, passkeyExists, tooManyPasskeys } from './problems.ts'
+import { passkeyExists, requireRoom } from './problems.ts'
 
 export interface PasskeyRegistrationDeps {
   db: Database
@@ -126,9 +126,4 @@ const store = async (transaction: Transaction, passkey: Passkey): Promise<void> 
   } catch (error) {
     throw isUniqueViolation(error, 'passkeys.credential_id') ? passkeyExists(error) : error
   }
-}
-
-const requireRoom = (existing: readonly Passkey[]): void => {
-  if (existing.length < MAX_PASSKEYS) return
-  throw tooManyPasskeys()
 }

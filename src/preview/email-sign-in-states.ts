@@ -1,4 +1,3 @@
-import type { InvitationView } from '../web/links/invitation-page.ts'
 import type { ReauthenticationView } from '../web/reauthentication/reauthentication-page.ts'
 import type { AskForCodeView, SignInLinkView, TypeCodeView } from '../web/email-sign-in/pages.ts'
 import type { LoginView } from '../web/login/login-page.ts'
@@ -31,16 +30,6 @@ export const emailSignInStatesOf = (it: Sample): Record<string, (pages: AllPages
     makesAccount: false,
     reclaims: false,
     otherEmail: undefined,
-    errors: {},
-  }
-  const invitation: InvitationView = {
-    csrfToken: text,
-    token: text,
-    email: it.email,
-    otherEmail: undefined,
-    username: it.username,
-    byPassword: false,
-    providers,
     errors: {},
   }
   const confirm: ReauthenticationView = {
@@ -84,7 +73,6 @@ export const emailSignInStatesOf = (it: Sample): Record<string, (pages: AllPages
     'link that makes an account, without a name': (pages) =>
       pages.signInLink({ ...link, makesAccount: true, name, errors: { name: 'name_missing' } }),
     'link of an account with a passkey': (pages) => pages.passkeyNeeded({ email: it.email }),
-    'invitation that ends with "Continue"': (pages) => pages.byMail.invitation(invitation),
     're-authentication by mail': (pages) => pages.byMail.reauthentication(confirm),
     're-authentication by mail or a provider': (pages) => pages.byMail.reauthentication({ ...confirm, providers }),
   }

@@ -449,6 +449,8 @@ export const statesOf = (it: Sample): Record<string, (pages: AllPages) => string
       pages.invitation({ ...invitation, errors: { password: 'password_common', username: 'username_taken' } }),
     'invitation held up': (pages) => pages.invitation({ ...invitation, problem: tooMany }),
     'invitation by providers': (pages) => pages.invitation({ ...invitation, byPassword: false, providers }),
+    'invitation that ends with "Continue"': (pages) =>
+      pages.byMail.invitation({ ...invitation, byPassword: false, providers }),
     'invitation with providers': (pages) => pages.invitation({ ...invitation, providers }),
     'other ways in': (pages) =>
       pages.otherWaysIn({ csrfToken: text, returnTo: `/${text}`, linked: signIn.linked, passkeys: passkeys.list }),

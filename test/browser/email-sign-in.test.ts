@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, describe, type TestContext, test } from 'node:test'
 import { addAuthenticator } from '../support/browser/authenticator.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { type BrowserWindow, focusOn, openWindow } from '../support/browser/window.ts'
+import { type BrowserWindow, focusOn, openWatchedWindow } from '../support/browser/window.ts'
 import { newPerson, type Person } from '../support/client/accounts.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
 import { turnedClock } from '../support/clock/turned-clock.ts'
@@ -18,18 +18,8 @@ const { service, smtp, core, newUser, signInMails } = await startSignInByMail({ 
 const browser = await launchChrome()
 after(() => browser.close())
 
-/** A window that is closed after the test. Fails if the browser reported an error, or sent a token in a `Referer`. */
-const newWindow = async (t: TestContext, { scripts = true, of = service } = {}): Promise<BrowserWindow> => {
-  const visitor = await openWindow(browser, of, { scripts })
-  const referers: string[] = []
-  visitor.page.on('request', (request) => referers.push(request.headers().referer ?? ''))
-  t.after(async () => {
-    await visitor.context.close()
-    assert.deepEqual(visitor.complaints, [], 'no error in the console, nothing blocked by the policy')
-    assert.ok(!referers.some((referer) => referer.includes('token')), referers.join(' '))
-  })
-  return visitor
-}
+const newWindow = (t: TestContext, { scripts = true, of = service } = {}): Promise<BrowserWindow> =>
+  openWatchedWindow(t, browser, of, { scripts })
 
 const textOf = ({ page }: BrowserWindow): Promise<string> => page.locator('main').innerText()
 

@@ -9,7 +9,7 @@ import {
   type BrowserWindow,
   logInInWindow,
   openRowOf,
-  openWindow,
+  openWatchedWindow,
 } from '../support/browser/window.ts'
 import { currentUser, newPerson, signedUp } from '../support/client/accounts.ts'
 import { assertCanLogIn } from '../support/client/assertions.ts'
@@ -27,18 +27,8 @@ const database = await openDatabase(service)
 const browser = await launchChrome()
 after(() => browser.close())
 
-/** A window that is closed after the test. Fails if the browser reported an error, or sent a token in a `Referer`. */
-const newWindow = async (t: TestContext, scripts = true, of = service): Promise<BrowserWindow> => {
-  const visitor = await openWindow(browser, of, { scripts })
-  const referers: string[] = []
-  visitor.page.on('request', (request) => referers.push(request.headers().referer ?? ''))
-  t.after(async () => {
-    await visitor.context.close()
-    assert.deepEqual(visitor.complaints, [], 'no error in the console, nothing blocked by the policy')
-    assert.ok(!referers.some((referer) => referer.includes('token')), referers.join(' '))
-  })
-  return visitor
-}
+const newWindow = (t: TestContext, scripts = true, of = service): Promise<BrowserWindow> =>
+  openWatchedWindow(t, browser, of, { scripts })
 
 const pathOf = (link: string): string => link.slice(service.url.length)
 

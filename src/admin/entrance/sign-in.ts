@@ -1,5 +1,6 @@
 import type { Entrance } from '../../administrators/administrators.ts'
 import { type HttpResponse, json, redirect } from '../../http/response.ts'
+import { parseReturnTo } from '../../http/return-to.ts'
 import { html } from '../../lib/html.ts'
 import type { Limits } from '../../limits/limits.ts'
 import { passkeyButton } from '../../web/site/passkey-button.ts'
@@ -10,11 +11,7 @@ import type { AdminSite } from '../site/site.ts'
 import { limitedByAddress, requireSession } from './origin-door.ts'
 
 /** Goes on with a page of this origin alone: an address that was put together elsewhere may lead away. */
-const ownPath = (text: string | undefined, origin: string): string => {
-  if (text === undefined || !/^\/(?![/\\])[^\s\\]*$/.test(text) || !URL.canParse(text, origin)) return '/'
-  const { origin: target, pathname, search } = new URL(text, origin)
-  return target === origin ? pathname + search : '/'
-}
+const ownPath = (text = '', origin: string): string => parseReturnTo(text, { baseUrl: origin }) ?? '/'
 
 /** Makes the page for a browser that is not signed in, in place of the page that it asked for. */
 export const createSignInPage =

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { TestContext } from 'node:test'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { untilProcessEnds } from '../cleanup.ts'
 import type { Person } from '../client/accounts.ts'
@@ -166,3 +167,21 @@ export const violations = async (page: Page): Promise<string[]> => {
 /** Checks that the page has no accessibility violations. */
 export const assertAccessible = async ({ page }: BrowserWindow): Promise<void> =>
   assert.deepEqual(await violations(page), [])
+
+/** A window that is closed after the test. Fails if the browser reported an error, or sent a token in a `Referer`. */
+export const openWatchedWindow = async (
+  t: TestContext,
+  browser: Browser,
+  of: { url: string },
+  { scripts = true }: { scripts?: boolean } = {},
+): Promise<BrowserWindow> => {
+  const visitor = await openWindow(browser, of, { scripts })
+  const referers: string[] = []
+  visitor.page.on('request', (request) => referers.push(request.headers().referer ?? ''))
+  t.after(async () => {
+    await visitor.context.close()
+    assert.deepEqual(visitor.complaints, [], 'no error in the console, nothing blocked by the policy')
+    assert.ok(!referers.some((referer) => referer.includes('token')), referers.join(' '))
+  })
+  return visitor
+}
