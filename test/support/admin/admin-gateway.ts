@@ -2,8 +2,8 @@ import { createHash, createPublicKey } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { requirePrograms, startProgram } from '../gateway/gateway.ts'
-import { replaced } from '../gateway/gateway-configuration.ts'
+import { COMMANDS, requirePrograms, startProgram } from '../gateway/gateway.ts'
+import { GATEWAYS, replaced } from '../gateway/gateway-configuration.ts'
 import { createAuthority } from '../network/certificates.ts'
 import { freePort } from '../network/free-port.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -69,17 +69,26 @@ Listen 127.0.0.1:${port}
 ${replaced(site, '*:443', `127.0.0.1:${port}`)}`
 }
 
-const GATEWAYS = {
-  nginx: {
-    configure: nginx,
-    command: (file: string, folder: string) => ['nginx', '-p', folder, '-e', 'stderr', '-c', file],
-  },
-  Caddy: { configure: caddy, command: (file: string) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file] },
-  HAProxy: { configure: haproxy, command: (file: string) => ['haproxy', '-q', '-f', file] },
-  Apache: { configure: apache, command: (file: string) => ['apache2', '-X', '-f', file] },
+/** Envoy reads no file below /dev, where the folder may be. */
+const envoy = ({ folder, port, svc }: Place): string => {
+  let listener = replaced(deployed('envoy/admin.yml'), '0.0.0.0, port_value: 443', `127.0.0.1, port_value: ${port}`)
+  listener = replaced(listener, 'port_value: 8081', `port_value: ${svc}`)
+  for (const file of ['pem', 'key']) {
+    const text = JSON.stringify(readFileSync(path.join(folder, `tls.${file}`), 'utf8'))
+    listener = replaced(listener, `filename: /etc/ssl/${HOST}.${file}`, `inline_string: ${text}`)
+  }
+  return listener
 }
 
-export const ADMIN_GATEWAYS = Object.keys(GATEWAYS) as (keyof typeof GATEWAYS)[]
+/** The part of a file beside dynamic.yml, in a static configuration with nothing else. */
+const traefik = ({ folder, port, svc }: Place): string => {
+  const site = replaced(deployed('traefik/admin.yml'), 'http://127.0.0.1:8081', `http://127.0.0.1:${svc}`)
+  const files = `certFile: ${folder}/tls.pem\n      keyFile: ${folder}/tls.key`
+  writeFileSync(path.join(folder, 'admin.yml'), `${site}\ntls:\n  certificates:\n    - ${files}\n`)
+  return `entryPoints:\n  websecure:\n    address: "127.0.0.1:${port}"\nproviders:\n  file:\n    directory: ${folder}\n`
+}
+
+const CONFIGURATIONS = { nginx, Caddy: caddy, HAProxy: haproxy, Traefik: traefik, Envoy: envoy, Apache: apache }
 
 /** The gateway for administrators, with its file in deploy/ and a certificate of its own. */
 export type AdminGateway = {
@@ -87,16 +96,15 @@ export type AdminGateway = {
   chromeArgs: string[]
   port: number
   certificate: string
-  /** The log of requests; HAProxy writes none into a file. */
+  /** The log of requests, of those that write it into a file. */
   log(): string
 }
 
 export const startAdminGateway = async (
-  name: keyof typeof GATEWAYS,
+  name: keyof typeof CONFIGURATIONS,
   { svc, t }: { svc: number; t?: TestContext },
 ): Promise<AdminGateway> => {
   requirePrograms()
-  const { configure, command } = GATEWAYS[name]
   const folder = temporaryDirectory(t)
   const port = await freePort()
   const { certificate, key } = createAuthority('An authority').issue(HOST)
@@ -104,8 +112,8 @@ export const startAdminGateway = async (
   writeFileSync(path.join(folder, 'tls.key'), key)
   writeFileSync(path.join(folder, 'both.pem'), certificate + key)
   const file = path.join(folder, 'configuration')
-  writeFileSync(file, configure({ folder, port, svc }))
-  await startProgram(command(file, folder), { port, cwd: folder, ...(t && { t }) })
+  writeFileSync(file, CONFIGURATIONS[name]({ folder, port, svc }))
+  await startProgram(COMMANDS[name](file, folder), { port, cwd: folder, ...(t && { t }) })
   const publicKey = createPublicKey(certificate).export({ type: 'spki', format: 'der' })
   const pin = createHash('sha256').update(publicKey).digest('base64')
   return {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -62,12 +62,17 @@ export const requirePrograms = (): void => {
   )
 }
 
-const COMMANDS: Record<GatewayName, (file: string, folder: string) => string[]> = {
+/** What runs a gateway with its configuration in `file`. */
+export const COMMANDS: Record<GatewayName, (file: string, folder: string) => string[]> = {
   nginx: (file, folder) => ['nginx', '-p', folder, '-e', 'stderr', '-c', file],
   Caddy: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   HAProxy: (file) => ['haproxy', '-q', '-f', file],
   Traefik: (file) => [OTHER_PROGRAMS.Traefik ?? '', `--configFile=${file}`],
-  Envoy: (file) => [OTHER_PROGRAMS.Envoy ?? '', '--use-dynamic-base-id', '--log-level', 'error', '-c', file],
+  // Envoy reads no file below /dev, where the folders of tests may be.
+  Envoy: (file) => [
+    ...[OTHER_PROGRAMS.Envoy ?? '', '--use-dynamic-base-id', '--log-level', 'error'],
+    ...['--config-yaml', readFileSync(file, 'utf8')],
+  ],
   // One process, so that ending it ends its threads, too.
   'Caddy of compose': (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   Apache: (file) => ['apache2', '-X', '-f', file],
