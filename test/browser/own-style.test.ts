@@ -22,26 +22,17 @@ const pagesWith = (css: string | undefined): AllPages =>
     ownStyle: css === undefined ? undefined : parseOwnStyle(css),
   })
 
-interface Seen {
-  page: Page
-  /** What the page asked for elsewhere. */
-  elsewhere: string[]
-}
-
-/** Opens a page in a state with a stylesheet of the operator's, and what svc sends with it. */
-const withState = async <Result>(
-  css: string | undefined,
-  name: string,
-  look: (seen: Seen) => Promise<Result>,
-  options: BrowserContextOptions = {},
-): Promise<Result> => {
-  const pages = pagesWith(css)
+/** A page that shows states with stylesheets of the operator's, and what svc sends with it. */
+const openPage = async (options: BrowserContextOptions = {}) => {
+  let pages = pagesWith(undefined)
+  let [shown, body] = ['', '']
   const context = await browser.newContext({
     baseURL: ORIGIN,
     reducedMotion: 'reduce',
     viewport: { width: 640, height: 700 },
     ...options,
   })
+  /** What the page asked for elsewhere. */
   const elsewhere: string[] = []
   await context.route('**', async (route) => {
     const url = new URL(route.request().url())
@@ -53,15 +44,34 @@ const withState = async <Result>(
     const headers = { 'content-security-policy': pages.contentSecurityPolicy([url.host]) }
     if (found) return route.fulfill({ contentType: found.contentType, body: found.body })
     if (url.pathname !== '/page') return route.fulfill({ status: 404 })
-    return route.fulfill({ headers, contentType: 'text/html; charset=utf-8', body: states[name]?.(pages) ?? '' })
+    return route.fulfill({ headers, contentType: 'text/html; charset=utf-8', body })
   })
+  const page = await context.newPage()
+  return {
+    page,
+    elsewhere,
+    close: () => context.close(),
+    show: async (css: string | undefined, name: string): Promise<void> => {
+      if (shown === `${name} ${css}`) return
+      shown = `${name} ${css}`
+      pages = pagesWith(css)
+      body = states[name]?.(pages) ?? ''
+      await page.goto('/page')
+      await page.evaluate('document.activeElement.blur()')
+    },
+  }
+}
+
+type Shown = Awaited<ReturnType<typeof openPage>>
+
+/** Opens a page in a state with a stylesheet of the operator's. */
+const withState = async (css: string, name: string, look: (shown: Shown) => Promise<void>): Promise<void> => {
+  const shown = await openPage()
   try {
-    const page = await context.newPage()
-    await page.goto('/page')
-    await page.evaluate('document.activeElement.blur()')
-    return await look({ page, elsewhere })
+    await shown.show(css, name)
+    await look(shown)
   } finally {
-    await context.close()
+    await shown.close()
   }
 }
 
@@ -110,32 +120,28 @@ const COUNT = `async (pictures) => {
   return one.data.reduce((count, value, index) => count + (Math.abs(value - other.data[index]) > 8 ? 1 : 0), 0)
 }`
 
-const take = (rule: string | undefined, state: string, selectors: readonly string[], colorScheme: 'light' | 'dark') =>
-  withState(
-    rule,
-    state,
-    async ({ page }) => {
-      const pictures = new Map<string, string>()
-      for (const selector of selectors) pictures.set(selector, await pictureOf(page, selector))
-      return pictures
-    },
-    { colorScheme },
-  )
+const picturesOf = async (page: Page, selectors: readonly string[]): Promise<Map<string, string>> => {
+  const pictures = new Map<string, string>()
+  for (const selector of selectors) pictures.set(selector, await pictureOf(page, selector))
+  return pictures
+}
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`§8.8 each promised property and class changes what it says, and nothing else: ${colorScheme}`, async () => {
-    const beside = await browser.newPage()
+    const [beside, { page, show, close }] = [await browser.newPage(), await openPage({ colorScheme })]
     const before = new Map<string, string>()
     for (const state of new Set(PROMISES.map(([, one]) => one))) {
       const selectors = PROMISES.filter(([, one]) => one === state).flatMap(([, , ...both]) => both.filter(Boolean))
-      for (const [selector, picture] of await take(undefined, state, [...new Set(selectors)] as string[], colorScheme))
+      await show(undefined, state)
+      for (const [selector, picture] of await picturesOf(page, [...new Set(selectors)] as string[]))
         before.set(`${state} ${selector}`, picture)
     }
     // What is no colour is the same in the dark.
     for (const [rule, state, changes, keeps] of PROMISES.filter(
       ([rule]) => colorScheme === 'light' || rule.includes('#'),
     )) {
-      const now = await take(rule, state, keeps === undefined ? [changes] : [changes, keeps], colorScheme)
+      await show(rule, state)
+      const now = await picturesOf(page, keeps === undefined ? [changes] : [changes, keeps])
       const differ = async (selector: string): Promise<number> => {
         const pictures = JSON.stringify([now.get(selector), before.get(`${state} ${selector}`)])
         return Number(await beside.evaluate(`(${COUNT})(${pictures})`))
@@ -143,7 +149,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       assert.ok((await differ(changes)) > 20, `${rule} changes ${changes} of ${state}`)
       if (keeps !== undefined) assert.equal(await differ(keeps), 0, `${rule} changes ${keeps} of ${state}`)
     }
-    await beside.close()
+    await Promise.all([beside.close(), close()])
   })
 
 const styleOf = async (page: Page, selector: string, property: string): Promise<string> =>

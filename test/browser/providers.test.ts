@@ -60,12 +60,8 @@ const newWindow = async (
     at = service,
   }: { scripts?: boolean; isExpected?: (complaint: string) => boolean; at?: Service } = {},
 ): Promise<BrowserWindow> => {
-  const visitor = await openWindow(browser, at, { scripts, isEverywhere: true })
-  // The application is served by the test; requests to providers go to the providers.
-  await visitor.context.route(
-    ({ origin }) => origin !== at.url,
-    (route) => route.continue(),
-  )
+  const others = [github.origin, corp.issuer, apple.origin]
+  const visitor = await openWindow(browser, at, { scripts, others })
   // The window reports the errors of its first tab only.
   visitor.context.on('console', (message) => {
     const isOfStatus = message.text().startsWith('Failed to load resource')

@@ -1,11 +1,9 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { COPIED_ROWS } from '../../../src/storage/copy/pages.ts'
 import { TABLES } from '../../../src/storage/tables.ts'
 import { afterwards } from '../../support/cleanup.ts'
@@ -17,7 +15,7 @@ import { databasePath } from '../../support/database/database-file.ts'
 import { createDatabase, queryOnce } from '../../support/postgres/postgres-databases.ts'
 import { startSignInByMail, typeCode } from '../../support/recovery/sign-in-by-mail.ts'
 import { storeCodes, storePasskey } from '../../support/second-factor/stored-factors.ts'
-import { type CommandResult, spawnSvc } from '../../support/service/command.ts'
+import type { CommandResult } from '../../support/service/command.ts'
 import { type Service, startService } from '../../support/service/service.ts'
 import { runCommand } from '../../support/service/warm-command.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -92,16 +90,17 @@ const contentOf = async (place: Place): Promise<Record<string, string[]>> => {
 }
 
 const countOf = async (place: Place, table: string): Promise<number> => {
-  // Missing yet, or in use.
-  const [row] = await place.rows(`SELECT count(*) AS count FROM ${table}`).catch(() => [])
+  const [row] = await place.rows(`SELECT count(*) AS count FROM ${table}`)
   return Number(row?.count ?? 0)
 }
 
 const numbers = (count: number) =>
   `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})`
 
-/** More users than one transaction of a copy includes. */
-const MANY = 21_000
+/** More users than two pages of a copy include. */
+const SEVERAL_PAGES = 2345
+/** More rows than one of its transactions includes. */
+const SEVERAL_TRANSACTIONS = 20_500
 
 /** Fills a database with users, of whom the first thousands have a session. */
 const fill = async (place: Place, count: number): Promise<void> => {
@@ -178,46 +177,37 @@ const envOf = ({ url }: Place) => ({ SVC_DATABASE_URL: url, SVC_SECRET: OTHER_SE
 const isUnfinished = async (place: Place): Promise<boolean> =>
   (await place.rows(`SELECT name FROM installation WHERE name = 'copy'`)).length === 1
 
-/** Starts a copy, and stops its process when its first users have arrived. */
-const pauseCopy = async (from: Place, to: Place) => {
-  const child = spawnSvc({ args: [...copyArgs(from, to), '--json'], cwd, env: {} })
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (text: string) => (output[name] += text))
-  const ended = once(child, 'close')
-  while ((await countOf(to, 'users')) === 0) {
-    assert.equal(child.exitCode, null, output.stderr)
-    await sleep(5)
-  }
-  child.kill('SIGSTOP')
-  return { child, ended, output }
+/** Runs a copy from a SQLite file whose process runs `act` just before it reads a page of a table. */
+const copyWith = (from: Place, to: Place, { table, page, act }: { table: string; page: number; act: string }) => {
+  const tap = `import { DatabaseSync, StatementSync } from 'node:sqlite'
+const { all } = StatementSync.prototype
+let pages = 0
+StatementSync.prototype.all = function (...values) {
+  if (this.sourceSQL.includes(' FROM ${table} WHERE ') && (pages += 1) === ${page}) { ${act} }
+  return all.apply(this, values)
+}`
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tap)}` }
+  return runCommand({ args: [...copyArgs(from, to), '--json'], cwd, env })
 }
 
-/** A database with an incomplete copy. Repeats if a copy is complete before it can be killed, as on a busy machine. */
+/** A database with an incomplete copy: the users have arrived when its process is killed, and no session has. */
 const interruptedCopy = async (t: TestContext, kind: (typeof KINDS)[number], from: Place): Promise<Place> => {
-  for (let tries = 0; tries < 5; tries++) {
-    const to = await emptyPlace(t, kind)
-    const { child, ended } = await pauseCopy(from, to)
-    child.kill('SIGKILL')
-    await ended
-    if (await isUnfinished(to)) return to
-  }
-  throw new Error('no copy could be interrupted')
+  const to = await emptyPlace(t, kind)
+  const act = `process.kill(process.pid, 'SIGKILL')`
+  assert.equal((await copyWith(from, to, { table: 'sessions', page: 1, act })).code, null)
+  assert.ok(await isUnfinished(to))
+  return to
 }
 
-/** The end of a copy whose source changes when its first users have arrived. */
-const changedCopy = async (t: TestContext, kind: (typeof KINDS)[number], change: (from: Place) => Promise<unknown>) => {
-  for (let tries = 0; tries < 5; tries++) {
-    const [from, to] = [await restingPlace(t), await emptyPlace(t, kind)]
-    // Most of them are still to come when the first ones are there.
-    await fill(from, 3 * MANY)
-    const { child, ended, output } = await pauseCopy(from, to)
-    const isInTime = (await countOf(to, 'users')) < 2 * MANY
-    await change(from)
-    child.kill('SIGCONT')
-    await ended
-    if (isInTime) return { to, code: child.exitCode, ...output }
-  }
-  throw new Error('no copy could be paused')
+/** The end of a copy whose source is changed by statements when its first thousand users have arrived. */
+const changedCopy = async (t: TestContext, kind: (typeof KINDS)[number], ...statements: string[]) => {
+  const [from, to] = [await restingPlace(t), await emptyPlace(t, kind)]
+  await fill(from, SEVERAL_PAGES)
+  const file = from.url.replace('sqlite:', '')
+  const act = `const other = new DatabaseSync(${JSON.stringify(file)})
+for (const statement of ${JSON.stringify(statements)}) other.exec(statement)
+other.close()`
+  return { to, ...(await copyWith(from, to, { table: 'users', page: 2, act })) }
 }
 
 describe('§8.1 svc database copy', { concurrency: 2 }, () => {
@@ -268,19 +258,19 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
     test(`rows of several pages, with any text and the largest numbers, are the same in ${kind}`, async (t) => {
       const from = await restingPlace(t)
       const to = await emptyPlace(t, kind)
-      await fill(from, 2345)
+      await fill(from, SEVERAL_PAGES)
       await addOddRows(from)
       const { tables } = await copied(from, to)
-      assert.equal(tables.find(({ table }) => table === 'users')?.source.rows, 2345 + ODD.length)
+      assert.equal(tables.find(({ table }) => table === 'users')?.source.rows, SEVERAL_PAGES + ODD.length)
       assert.deepEqual(await contentOf(to), await contentOf(from))
     })
 
     test(`no svc starts with a copy to ${kind} that was killed with -9, and it begins again in a new database`, async (t) => {
       const from = await restingPlace(t)
-      await fill(from, MANY)
+      await fill(from, SEVERAL_PAGES)
       const to = await interruptedCopy(t, kind, from)
       const arrived = await countOf(to, 'users')
-      assert.ok(arrived > 0)
+      assert.equal(arrived, SEVERAL_PAGES)
 
       for (const args of [['serve'], ['users', 'list']]) {
         const { code, stderr } = await runCommand({ args, cwd, env: envOf(to) })
@@ -303,12 +293,14 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       assert.deepEqual(await contentOf(again), await contentOf(from))
       const { code, stdout } = await runCommand({ args: ['users', 'list'], cwd, env: envOf(again) })
       assert.equal(code, 0)
-      assert.equal(stdout.split('\n').length, MANY + 2)
+      assert.equal(stdout.split('\n').length, SEVERAL_PAGES + 2)
     })
 
     test(`a source that was written to during the copy is reported by the name of the table; exit code 1 (to ${kind})`, async (t) => {
-      const { to, code, stdout, stderr } = await changedCopy(t, kind, (from) =>
-        from.rows(`UPDATE users SET roles = '["admin"]' WHERE id = 'u1' RETURNING 1 AS one`),
+      const { to, code, stdout, stderr } = await changedCopy(
+        t,
+        kind,
+        `UPDATE users SET roles = '["admin"]' WHERE id = 'u1'`,
       )
       assert.equal(code, 1)
       assert.match(stderr, /differs.*new, empty database/)
@@ -328,11 +320,13 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
     })
 
     test(`rows that contradict those that were copied before are reported with the reason; exit code 1 (to ${kind})`, async (t) => {
-      const { code, stderr } = await changedCopy(t, kind, async (from) => {
-        await from.rows(`UPDATE users SET email_lower = 'other' WHERE id = 'u1' RETURNING 1 AS one`)
-        await from.rows(`INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at,
-          updated_at) VALUES ('z', '', '1@example.com', 'z', '[]', 0, 1, 1) RETURNING 1 AS one`)
-      })
+      const { code, stderr } = await changedCopy(
+        t,
+        kind,
+        `UPDATE users SET email_lower = 'other' WHERE id = 'u1'`,
+        `INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, updated_at)
+          VALUES ('z', '', '1@example.com', 'z', '[]', 0, 1, 1)`,
+      )
       assert.equal(code, 1)
       assert.match(stderr, /Rows of users do not fit.*new, empty database\. \(.*email_lower.*\)/)
     })
@@ -387,6 +381,15 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       }
     })
   }
+
+  test('rows of several transactions are all copied', async (t) => {
+    const [from, to] = [restingFile(t), await emptyPlace(t, 'sqlite')]
+    await from.rows(`${numbers(SEVERAL_TRANSACTIONS)} INSERT INTO used_tokens (id, expires_at)
+      SELECT 't' || n, 9007199254740991 - n FROM numbers WHERE true RETURNING 1 AS one`)
+    const { tables } = await copied(from, to)
+    assert.equal(tables.find(({ table }) => table === 'used_tokens')?.source.rows, SEVERAL_TRANSACTIONS)
+    assert.deepEqual(await contentOf(to), await contentOf(from))
+  })
 
   test('a text that PostgreSQL cannot hold is reported with its row, and not as another writer’s change', async (t) => {
     const from = restingFile(t)

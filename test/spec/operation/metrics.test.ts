@@ -500,7 +500,7 @@ describe('the metrics', { concurrency: 3 }, () => {
 
   test('the queue of password hashes: running, waiting, refused, and how long a hash takes', async (t) => {
     const env = { SVC_HASHES_AT_ONCE: '1', SVC_HASH_QUEUE: '20' }
-    const own = await startMeteredService({ t, env })
+    const own = await startMeteredService({ t, env, fullHashes: true })
     const { person } = await signedUp(own)
     const before = (await own.scrape()).value('svc_password_hash_duration_seconds_count') ?? 0
     const storming = { isOver: false }

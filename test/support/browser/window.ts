@@ -31,19 +31,24 @@ const application = '<!doctype html><html lang="en"><title>Application</title><m
 
 const isOfService = (pathname: string): boolean => pathname === '/auth' || pathname.startsWith('/auth/')
 
+/** Hosts that are neither the application nor a service. */
+const others = new Set<string>()
+
 /**
- * The proxy of the windows: it passes on what is for a service, and answers everything else as the application. Where
- * the test answered instead, the browser would ask it about every file, and keep none.
+ * The proxy of the windows: it passes on what is for a service or another host, and answers everything else as the
+ * application. Where the test answered instead, the browser would ask it about every file, and keep none.
  */
 const startProxy = async (): Promise<string> => {
   const server = createServer((incoming, outgoing) => {
-    const { pathname, search, port } = new URL(incoming.url ?? '')
-    if (!isOfService(pathname)) {
+    const { pathname, search, host: asked, hostname, port } = new URL(incoming.url ?? '')
+    const isOther = others.has(asked)
+    if (!isOther && !isOfService(pathname)) {
       outgoing.setHeader('content-type', 'text/html; charset=utf-8')
       return outgoing.end(application)
     }
     const { method = '', rawHeaders: headers } = incoming
-    const passed = request({ host: 'localhost', port, method, path: pathname + search, headers }, (answer) => {
+    const host = isOther ? hostname : 'localhost'
+    const passed = request({ host, port, method, path: pathname + search, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
       answer.pipe(outgoing)
     })
@@ -67,14 +72,19 @@ const startProxy = async (): Promise<string> => {
 let proxy: Promise<string> | undefined
 
 /**
- * Opens a window on the service; everything outside /auth is answered by an application. With `isEverywhere` it also is
- * at addresses of https.
+ * Opens a window on the service; everything outside /auth is answered by an application, but at the `others`, which
+ * answer for themselves. With `isEverywhere` it also is at addresses of https.
  */
 export const openWindow = async (
   browser: Browser,
   service: { url: string },
-  { scripts = true, isEverywhere = false }: { scripts?: boolean; isEverywhere?: boolean } = {},
+  {
+    scripts = true,
+    isEverywhere = false,
+    others: origins = [],
+  }: { scripts?: boolean; isEverywhere?: boolean; others?: string[] } = {},
 ): Promise<BrowserWindow> => {
+  for (const origin of origins) others.add(new URL(origin).host)
   proxy ??= startProxy()
   const context = await browser.newContext({
     baseURL: service.url,

@@ -4,8 +4,8 @@ import { openDatabase } from '../database/database.ts'
 import { eventually } from '../wait.ts'
 import type { MeteredService } from './metrics.ts'
 
-/** A hash that takes 75 times as long to verify as others, and matches no password. */
-const SLOW_HASH = `$argon2id$v=19$m=19456,t=150,p=1$c29tZXNhbHRzb21lc2FsdA$${'A'.repeat(43)}`
+/** A hash that takes 35 times as long to verify as others, and matches no password. */
+const SLOW_HASH = `$argon2id$v=19$m=19456,t=70,p=1$c29tZXNhbHRzb21lc2FsdA$${'A'.repeat(43)}`
 
 /** Resolves when this many hashes are running, or waiting, in a service. */
 const hashesAre = (service: MeteredService, state: 'running' | 'waiting', count: number): Promise<void> =>
@@ -19,7 +19,7 @@ const hashesAre = (service: MeteredService, state: 'running' | 'waiting', count:
   )
 
 /**
- * Holds the queue of hashes of a service with `SVC_HASHES_AT_ONCE=1`: whatever comes then waits for as long as 75
+ * Holds the queue of hashes of a service with `SVC_HASHES_AT_ONCE=1`: whatever comes then waits for as long as 35
  * hashes take. `isFollowedBy` resolves when so many wait; `released` when the hold has ended.
  */
 export const holdHashQueue = async (service: MeteredService, t: TestContext) => {

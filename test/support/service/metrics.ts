@@ -74,7 +74,7 @@ const readMetrics = (text: string): Metrics => {
 // Below the ports of outgoing connections, so that the port is still free when the service starts.
 const PORTS = [10_240, 32_000] as const
 
-type Options = { t?: TestContext; env?: Environment }
+type Options = { t?: TestContext; env?: Environment; fullHashes?: boolean }
 
 const startSomewhere = async <S extends Service>(
   start: (options: Options) => Promise<S>,
@@ -110,10 +110,10 @@ const startMetered = async <S extends Service>(
   })
 }
 
-/** Starts a service with metrics on a free port, with hashes that take their time: metrics tell of them. */
+/** Starts a service with metrics on a free port. */
 export const startMeteredService = (options: Options & { clock?: TurnedClock } = {}): Promise<MeteredService> =>
-  startMetered((given) => startService({ ...given, fullHashes: true }), options)
+  startMetered(startService, options)
 
 /** The same as a separate process. */
 export const startMeteredProcess = (options: Options = {}): Promise<Metered<ServiceProcess>> =>
-  startMetered((given) => startServiceProcess({ ...given, fullHashes: true }), options)
+  startMetered(startServiceProcess, options)
