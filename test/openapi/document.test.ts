@@ -55,37 +55,41 @@ const lint = async (source: string): Promise<string[]> => {
 const generated = { v1: astToString(await openapiTS(answer.text)), v2: astToString(await openapiTS(serverApi.text)) }
 const FOLDER = import.meta.dirname
 
+const OPTIONS: ts.CompilerOptions = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noEmit: true,
+  skipLibCheck: true,
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  allowImportingTsExtensions: true,
+  types: [],
+}
+/** What is the same for every program is read once. */
+const parsed = new Map<string, ts.SourceFile | undefined>()
+const last: Partial<Record<keyof typeof generated, ts.Program>> = {}
+
 /** The compiler's errors in a program that uses the generated client; it writes no files. */
 const compile = (program: string, version: keyof typeof generated = 'v1'): string[] => {
-  const sources = new Map([
-    [path.join(FOLDER, 'generated.ts'), generated[version]],
-    [path.join(FOLDER, 'program.ts'), program],
-  ])
-  const options: ts.CompilerOptions = {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    skipLibCheck: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    allowImportingTsExtensions: true,
-    types: [],
-  }
-  const host = ts.createCompilerHost(options)
+  const [types, using] = [path.join(FOLDER, `${version}.ts`), path.join(FOLDER, 'program.ts')]
+  const host = ts.createCompilerHost(OPTIONS)
   const read = host.getSourceFile
-  host.fileExists = (file) => sources.has(file) || ts.sys.fileExists(file)
-  host.getSourceFile = (file, version, ...rest) => {
-    const source = sources.get(file)
-    return source === undefined ? read(file, version, ...rest) : ts.createSourceFile(file, source, version)
+  host.fileExists = (file) => file === types || file === using || ts.sys.fileExists(file)
+  host.getSourceFile = (file, ...rest) => {
+    if (file === using) return ts.createSourceFile(file, program, rest[0])
+    if (!parsed.has(file))
+      parsed.set(file, file === types ? ts.createSourceFile(file, generated[version], rest[0]) : read(file, ...rest))
+    return parsed.get(file)
   }
-  const compiled = ts.createProgram([...sources.keys()], options, host)
+  const compiled = ts.createProgram([types, using], OPTIONS, host, last[version])
+  last[version] = compiled
   return ts.getPreEmitDiagnostics(compiled).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }
 
-const using = (statements: string): string => `
+const using = (statements: string, version: keyof typeof generated = 'v1'): string => `
   import createClient from 'openapi-fetch'
-  import type { components, paths } from './generated.ts'
+  import type { components, paths } from './${version}.ts'
   const client = createClient<paths>({ baseUrl: 'https://example.com' })
   ${statements}
   export { client }
@@ -202,11 +206,14 @@ describe('the OpenAPI document of the server API', () => {
   test('gives a client its types', () => {
     const listed = `const { data } = await client.GET('/auth/api/v2/users/{id}/sessions'`
     const program = (params: string, member: string) =>
-      using(`
+      using(
+        `
       ${listed}, { ${params} })
       const texts: (string | undefined)[] = [data?.sessions[0]?.${member}]
       await client.DELETE('/auth/api/v2/sessions/{id}', { params: { path: { id: texts[0] ?? '' } } })
-    `)
+    `,
+        'v2',
+      )
     const params = `params: { path: { id: '' } }`
     assert.deepEqual(compile(program(params, 'user_agent'), 'v2'), [])
     assert.match(compile(program(params, 'token'), 'v2').join('\n'), /'token' does not exist/)

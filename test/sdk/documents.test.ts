@@ -49,7 +49,7 @@ const start = ({ t, code, env = {}, args = [] }: Program): ChildProcess => {
   const file = path.join(folder, 'program.mjs')
   writeFileSync(file, code)
   const program = spawn(process.execPath, ['--conditions=@svc/source', ...args, file], {
-    env: { PATH: process.env.PATH, SVC_URL: service.url, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, SVC_URL: service.url, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.after(() => program.kill('SIGKILL'))
