@@ -22,9 +22,9 @@ import { preparePostgresFailures } from '../support/postgres/postgres-failures.t
 import { startService } from '../support/service/service.ts'
 import { eventually } from '../support/wait.ts'
 
-const POOL = 7
+const POOL = 10
 
-const postgres = await startPostgres({ settings: { max_connections: 20, scram_iterations: 100 } })
+const postgres = await startPostgres({ settings: { max_connections: 30 } })
 const troubles = await preparePostgresFailures(postgres)
 const proxy = await startTcpProxy(postgres)
 const service = await startService({

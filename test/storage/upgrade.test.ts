@@ -127,8 +127,7 @@ const startLoad = (service: ServiceProcess) => {
       for (let time = 0; time < 10 && !over.signal.aborted; time++) {
         expect('user', 200, await agent.get('/auth/api/v1/user'))
         expect('refresh', 200, await agent.refresh())
-        // A migration that waits for seconds meets them at work; nothing is gained where they use up the processor.
-        await sleep(25)
+        await sleep(5)
       }
       expect('login', 303, await logIn(createUserAgent(service), person))
       expect('username', 303, await agent.post('/auth/account/username', { username: newPerson().username }))
