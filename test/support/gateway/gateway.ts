@@ -69,10 +69,10 @@ export const COMMANDS: Record<GatewayName, (file: string, folder: string) => str
   HAProxy: (file) => ['haproxy', '-q', '-f', file],
   Traefik: (file) => [OTHER_PROGRAMS.Traefik ?? '', `--configFile=${file}`],
   // Envoy reads no file below /dev, where the folders of tests may be.
-  Envoy: (file) => [
-    ...[OTHER_PROGRAMS.Envoy ?? '', '--use-dynamic-base-id', '--log-level', 'error'],
-    ...['--config-yaml', readFileSync(file, 'utf8')],
-  ],
+  Envoy: (file) => {
+    const text = readFileSync(file, 'utf8')
+    return [OTHER_PROGRAMS.Envoy ?? '', '--use-dynamic-base-id', '--log-level', 'error', '--config-yaml', text]
+  },
   // One process, so that ending it ends its threads, too.
   'Caddy of compose': (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   Apache: (file) => ['apache2', '-X', '-f', file],
