@@ -198,8 +198,12 @@ export const nameNoticesOf = ({ before, after }: Moved, { by }: Cause): AccountN
   ]
 }
 
-/** Makes the other notices of a change. */
-export const noticesOf = (moved: Moved, { passwordHash }: Changes, { by }: Cause): AccountNotice[] => {
+/** Makes the other notices of a change, once all that it ends has ended. */
+export const noticesOf = (
+  moved: Moved,
+  { passwordHash }: Changes,
+  { by, applicationsEnded }: Cause & { applicationsEnded: boolean },
+): AccountNotice[] => {
   const { mailed, password }: Consequences = CAUSES[by]
   const { before, after } = moved
   const notices: AccountNotice[] = []
@@ -208,8 +212,8 @@ export const noticesOf = (moved: Moved, { passwordHash }: Changes, { by }: Cause
   // A provider or a passkey in place of the password has a notice of its own.
   if (mailed.includes('password') && typeof passwordHash === 'string') {
     const set = before.passwordHash === null ? 'set' : 'changed'
-    notices.push({ kind: 'password_changed', how: password === 'password.reset' ? 'reset' : set })
+    notices.push({ kind: 'password_changed', how: password === 'password.reset' ? 'reset' : set, applicationsEnded })
   }
-  if (mailed.includes('reclaim')) notices.push({ kind: 'account_taken_over' })
+  if (mailed.includes('reclaim')) notices.push({ kind: 'account_taken_over', applicationsEnded })
   return notices
 }
