@@ -93,6 +93,8 @@ export interface Cause {
   askedAtMs?: number | undefined
   /** The change that is undone was asked for at this time. */
   sinceMs?: number | undefined
+  /** Clients of the OAuth server have lost their access, by an event that was applied before. */
+  applicationsEnded?: boolean | undefined
   /** An operator keeps the providers that a new password would disconnect. */
   keepsConnections?: boolean | undefined
 }
@@ -202,7 +204,7 @@ export const nameNoticesOf = ({ before, after }: Moved, { by }: Cause): AccountN
 export const noticesOf = (
   moved: Moved,
   { passwordHash }: Changes,
-  { by, applicationsEnded }: Cause & { applicationsEnded: boolean },
+  { by, applicationsEnded = false }: Cause,
 ): AccountNotice[] => {
   const { mailed, password }: Consequences = CAUSES[by]
   const { before, after } = moved

@@ -82,7 +82,7 @@ export const createChange = (deps: ChangeDeps): Change => {
       if (recorded) await recordEvent(transaction, { ...recorded, userId, sessionId }, caller)
     }
     const disconnected: string[] = []
-    let applicationsEnded = false
+    let { applicationsEnded = false } = cause
     const apply = async (applied: SecurityEvent | undefined): Promise<void> => {
       if (applied === undefined) return
       const facts = { userId, sessionId, sinceMs, keepsConnections, caller }

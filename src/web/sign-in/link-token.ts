@@ -30,9 +30,9 @@ export interface NamedLink {
 type LinkServices = Pick<Services, 'languages' | 'links' | 'users'>
 
 /**
- * Finds the link of a request, and goes on in the language of its user, as the message with it did. It does not use the link
- * up: `GET` and `HEAD` change nothing, since mail scanners follow links. A link that is not good is a `DeadLinkError`, for
- * which the responder shows the page.
+ * Finds the link of a request, and goes on in the language of its user, as the message with it did. It does not use the
+ * link up: `GET` and `HEAD` change nothing, since mail scanners follow links. A link that is not good is a
+ * `DeadLinkError`, for which the responder shows the page.
  */
 export const requireLink = async (
   { languages, links, users }: LinkServices,

@@ -227,6 +227,9 @@ const countNotices = async (email: string): Promise<number> => {
   return rows.filter(({ purpose }) => purpose === 'application_connected').length
 }
 
+const FUTURE = 'Connected applications are disconnected too.'
+const PAST = 'Connected applications were disconnected too.'
+
 test('the first grant to a client is told by mail, whatever the setting of notices; "This wasn’t me" ends it', async () => {
   const { person, agent } = await owner()
   const tokens = await trade(agent, LASTING)
@@ -246,16 +249,14 @@ test('the first grant to a client is told by mail, whatever the setting of notic
   assert.equal(await refresh(tokens), 200, 'a refused password changes nothing')
   assertRedirect(await browser.post('/auth/account/not-me', form), '/')
   assert.equal(await refresh(tokens), 400)
+  assert.ok((await smtp.receivedFor(person.email, 2)).text.includes(`All devices were logged out. ${PAST}`))
   await assertSignedOut(agent)
   await assertCannotLogIn(service, person)
   assertPage(await newAgent(service).get(path), 410)
   consentForm(await browser.get(authorizePath(client.id, LASTING)))
 })
 
-const FUTURE = 'Connected applications are disconnected too.'
-const PAST = 'Connected applications were disconnected too.'
-
-test('a new password and a reset of second factors tell that applications were disconnected, where one was', async () => {
+test('a message about a new password tells that applications were disconnected, where one was', async () => {
   const [{ person, agent }, { person: other }] = [await owner(), await owner()]
   await trade(agent, LASTING)
   const { text: connected } = await smtp.receivedFor(person.email)
