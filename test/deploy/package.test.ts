@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync }
 import { once } from 'node:events'
 import path from 'node:path'
 import { before, describe, test } from 'node:test'
-import { createDevRoutes } from '../../src/dev/dev-routes.ts'
+import { createDevRoutes } from '../../src/dev/routes.ts'
 import { logIn, logOut, signedUp } from '../support/client/accounts.ts'
 import { assertSignedIn } from '../support/client/assertions.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
