@@ -51,7 +51,7 @@ export const createPageLanguage = ({ get, negotiate }: Languages) => {
 
 /**
  * Goes on in the language that suits a user best, where that is known: of a user who is signed in, or who has proved
- * something. `stays`: the page is about this account, whoever else is signed in in the browser.
+ * something. `stays`: the page is about this account, also where another user is signed in.
  */
 export const speakToUser = (
   { get, suiting }: Pick<Languages, 'get' | 'suiting'>,

@@ -33,6 +33,8 @@ interface TextRow {
   own: boolean
 }
 
+const find = (rows: TextRow[], name: string): TextRow | undefined => rows.find(({ key }) => key === name)
+
 const OWN = { SVC_TEXTS: 'texts' }
 
 describe('svc texts list', () => {
@@ -50,7 +52,6 @@ describe('svc texts list', () => {
       english.map(({ key }) => key),
       keys,
     )
-    const find = (rows: TextRow[], name: string) => rows.find(({ key }) => key === name)
     assert.deepEqual(find(english, 'login.title'), { key: 'login.title', text: 'Log in', own: false })
     assert.deepEqual(find(german, 'login.title'), { key: 'login.title', text: 'Herein', own: true })
     assert.equal(find(german, 'logout.button')?.text, 'Abmelden')

@@ -130,7 +130,7 @@ describe('the page of a user who has proved something is in their language', () 
     isIn(await browser.get('/auth/login/code'), 'en')
   })
 
-  test('where a link was opened, whoever else is signed in there, and not where the link is dead', async () => {
+  test('where a link was opened, also where another user is signed in, and not where the link is dead', async () => {
     const [{ person }, { agent: other }] = [await signedUpIn(PSEUDO), await signedUpIn({})]
     const token = await resetTokenOf(service, person.email)
     for (const browser of [newAgent(service), other]) {
