@@ -46,12 +46,12 @@ const isFound = (user: UserRecord, { search, role, disabled, unverified, created
   )
 }
 
-/** Few letters, so that texts have parts in common, and all that could mean something to a database. */
-const LETTERS = [...`aAbßẞİıiéÉ%_\\"'*-^:().@ \n`, 'e\u0301', '😀', '名', 'Σ', 'ς', 'OR', 'NEAR', 'μ', 'µ']
+/** Few letters, so that texts have parts in common, and all that could mean something to a database or its index. */
+const LETTERS = [...`aAbqxßẞİıiéÉ%_\\"'*-^:().@ \n`, 'e\u0301', '😀', '名', 'Σ', 'ς', 'OR', 'NEAR', 'μ', 'µ']
 const text = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...LETTERS), minLength, maxLength })
 const plain = (minLength: number, maxLength: number) =>
-  fc.string({ unit: fc.constantFrom(...'ab_-'), minLength, maxLength })
+  fc.string({ unit: fc.constantFrom(...'abjz_-'), minLength, maxLength })
 const roles = fc.uniqueArray(fc.constantFrom('ab', 'a_b', 'admin', 'administrator'), { maxLength: 2 })
 
 const change = fc.record({ name: fc.option(text(1, 8)), prefix: plain(0, 6), roles })
