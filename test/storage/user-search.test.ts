@@ -248,7 +248,7 @@ describe('a search by a part of a text', () => {
     const index = createUserIndex({ db })
     await index.keepUp()
     assert.equal(await findIndexedUpTo(db), undefined)
-    assert.deepEqual(await index.state(), { has: 'nobody', needed: false })
+    assert.deepEqual(await index.state(), { has: 'nobody', needed: true })
     assert.equal((await listUserIds(db, { search: 'u51', limit: 1000 }, { longestMs: 600_000 })).ids.length, 111)
     assert.equal(await findIndexedUpTo(db), undefined, 'those had no position before')
     await listUserIds(db, { search: 'u51', limit: 1000 })
