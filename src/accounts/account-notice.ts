@@ -11,13 +11,18 @@ interface ConnectedApplication {
   host: string | undefined
 }
 
+interface EndsApplications {
+  /** Clients of the OAuth server have lost their access by it. */
+  applicationsEnded: boolean
+}
+
 /** A notice tells users what happened to their account. It has no text that its user chose: a stranger may read it. */
 export type AccountNotice =
   | { kind: 'email_changed'; oldEmail: string; newEmail: string }
   | { kind: 'username_changed'; oldUsername: string; newUsername: string }
   | { kind: 'name_changed' }
   /** `set`: there was none before. `reset`: by a link. */
-  | { kind: 'password_changed'; how: 'changed' | 'set' | 'reset' }
+  | ({ kind: 'password_changed'; how: 'changed' | 'set' | 'reset' } & EndsApplications)
   /** `provider` is its label. */
   | { kind: 'provider_connected'; provider: string; identityId: string }
   | { kind: 'provider_removed'; provider: string }
@@ -28,7 +33,7 @@ export type AccountNotice =
   | { kind: 'second_factor_set_up'; setUpAtMs: number }
   | { kind: 'second_factor_removed' }
   /** An operator did it; `passkeys` counts those that went too. */
-  | { kind: 'second_factor_reset'; codes: boolean; passkeys: number }
+  | ({ kind: 'second_factor_reset'; codes: boolean; passkeys: number } & EndsApplications)
   /** `left` counts those that are still good. */
   | { kind: 'recovery_code_used'; left: number }
   | { kind: 'recovery_codes_renewed' }
@@ -37,7 +42,7 @@ export type AccountNotice =
   | { kind: 'account_deleted' }
   /** All that svc keeps about the user was downloaded. */
   | { kind: 'account_exported' }
-  | { kind: 'account_taken_over' }
+  | ({ kind: 'account_taken_over' } & EndsApplications)
   | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; deviceHash: string }
   /** An operator has made a link by which anyone signs in to the account. */

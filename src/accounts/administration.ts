@@ -131,10 +131,10 @@ export const createAdministration = (deps: AdministrationDeps): Administration =
         await recordEvent(transaction, { type: 'second_factor.reset', userId: id }, caller)
         const facts = { userId: id, removesPasskeys, caller }
         const ended = await applySecurityEvent(transaction, 'second_factor_reset', facts)
-        const { codes, recoveryCodes, passkeys, sessions } = ended
+        const { codes, recoveryCodes, passkeys, sessions, grants } = ended
         const isChanged = codes || recoveryCodes > 0 || passkeys.length > 0
-        if (isChanged)
-          await notify(transaction, id, { kind: 'second_factor_reset', codes, passkeys: passkeys.length }, caller)
+        const about = { codes, passkeys: passkeys.length, applicationsEnded: grants > 0 }
+        if (isChanged) await notify(transaction, id, { kind: 'second_factor_reset', ...about }, caller)
         return { codes, recoveryCodes, passkeys, sessions }
       }),
 

@@ -93,6 +93,8 @@ export interface Cause {
   askedAtMs?: number | undefined
   /** The change that is undone was asked for at this time. */
   sinceMs?: number | undefined
+  /** Clients of the OAuth server have lost their access, by an event that was applied before. */
+  applicationsEnded?: boolean | undefined
   /** An operator keeps the providers that a new password would disconnect. */
   keepsConnections?: boolean | undefined
 }
@@ -198,8 +200,12 @@ export const nameNoticesOf = ({ before, after }: Moved, { by }: Cause): AccountN
   ]
 }
 
-/** Makes the other notices of a change. */
-export const noticesOf = (moved: Moved, { passwordHash }: Changes, { by }: Cause): AccountNotice[] => {
+/** Makes the other notices of a change, once all that it ends has ended. */
+export const noticesOf = (
+  moved: Moved,
+  { passwordHash }: Changes,
+  { by, applicationsEnded = false }: Cause,
+): AccountNotice[] => {
   const { mailed, password }: Consequences = CAUSES[by]
   const { before, after } = moved
   const notices: AccountNotice[] = []
@@ -208,8 +214,8 @@ export const noticesOf = (moved: Moved, { passwordHash }: Changes, { by }: Cause
   // A provider or a passkey in place of the password has a notice of its own.
   if (mailed.includes('password') && typeof passwordHash === 'string') {
     const set = before.passwordHash === null ? 'set' : 'changed'
-    notices.push({ kind: 'password_changed', how: password === 'password.reset' ? 'reset' : set })
+    notices.push({ kind: 'password_changed', how: password === 'password.reset' ? 'reset' : set, applicationsEnded })
   }
-  if (mailed.includes('reclaim')) notices.push({ kind: 'account_taken_over' })
+  if (mailed.includes('reclaim')) notices.push({ kind: 'account_taken_over', applicationsEnded })
   return notices
 }

@@ -82,10 +82,13 @@ export const createChange = (deps: ChangeDeps): Change => {
       if (recorded) await recordEvent(transaction, { ...recorded, userId, sessionId }, caller)
     }
     const disconnected: string[] = []
+    let { applicationsEnded = false } = cause
     const apply = async (applied: SecurityEvent | undefined): Promise<void> => {
       if (applied === undefined) return
       const facts = { userId, sessionId, sinceMs, keepsConnections, caller }
-      disconnected.push(...(await applySecurityEvent(transaction, applied, facts)).providers)
+      const ended = await applySecurityEvent(transaction, applied, facts)
+      disconnected.push(...ended.providers)
+      applicationsEnded ||= ended.grants > 0
     }
 
     const before = await requireUserToChange(transaction, userId)
@@ -102,10 +105,10 @@ export const createChange = (deps: ChangeDeps): Change => {
     for (const each of recordsOf(moved, changes, cause)) await record(each)
     const newEmailEvent = hasMoved(moved) ? emailEvent : undefined
     await apply(newEmailEvent)
-    await tell(noticesOf(moved, changes, cause))
+    await apply(changes.passwordHash === undefined ? undefined : passwordEvent)
+    await tell(noticesOf(moved, changes, { ...cause, applicationsEnded }))
     // After the notice: the address that is left gets the message with the link that undoes the change, and not both.
     if (newEmailEvent) await deps.leaveEmail(transaction, { user: before, newEmail: after.email, askedAtMs, caller })
-    await apply(changes.passwordHash === undefined ? undefined : passwordEvent)
     await apply(changes.disabled ? 'disabled' : undefined)
     await announceUpdate(transaction, userId, changed)
     return { ...moved, changed, disconnected }

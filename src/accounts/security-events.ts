@@ -95,6 +95,8 @@ export interface RemovedFactors extends RemovedCodes {
 interface Ended extends RemovedFactors {
   /** Names of the providers that were disconnected. */
   providers: string[]
+  /** How many grants of clients ended by the event itself. */
+  grants: number
 }
 
 /** Ends what the event ends, in the transaction of the change, whose first statement has locked the user. */
@@ -115,7 +117,7 @@ interface SecurityEventsDeps {
     which: { userId: string; exceptSessionId: string | undefined },
     reason: SecurityEvent,
     caller: Caller | undefined,
-  ) => Promise<unknown>
+  ) => Promise<number>
   endPendingSignIns: (transaction: Transaction, userId: string) => Promise<unknown>
   /** Ends links; those that undo a change of address only where they were made at `undoSinceMs` or later. `keepsNotMe`: not those of notices. */
   endLinks: (
@@ -136,15 +138,19 @@ interface SecurityEventsDeps {
 }
 
 export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEvent => {
-  const endSessions = async (transaction: Transaction, event: SecurityEvent, facts: EventFacts) => {
+  const endAccess = async (transaction: Transaction, event: SecurityEvent, facts: EventFacts) => {
     const { sessions, grants }: Effects = SECURITY_EVENTS[event]
     const { userId, sessionId, caller } = facts
     const exceptIn = (effect: Effects['sessions']) => (effect === 'others_end' ? sessionId : undefined)
     if (sessions !== 'stay') await deps.endPendingSignIns(transaction, userId)
-    if (grants !== 'stay')
-      await deps.endGrants(transaction, { userId, exceptSessionId: exceptIn(grants) }, event, caller)
-    if (sessions === 'stay') return 0
-    return deps.endSessions(transaction, userId, event, { exceptId: exceptIn(sessions), caller })
+    const which = { userId, exceptSessionId: exceptIn(grants) }
+    return {
+      grants: grants === 'stay' ? 0 : await deps.endGrants(transaction, which, event, caller),
+      sessions:
+        sessions === 'stay'
+          ? 0
+          : await deps.endSessions(transaction, userId, event, { exceptId: exceptIn(sessions), caller }),
+    }
   }
 
   /** Removes what was added to the account, as far as it goes. */
@@ -174,7 +180,7 @@ export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEve
     }
     if (effects.browsers === 'end') await deps.forgetBrowsers(transaction, userId)
     if (effects.browsers === 'trust_ends') await deps.endTrust(transaction, userId)
-    const ended = { ...removed, sessions: await endSessions(transaction, event, facts) }
+    const ended = { ...removed, ...(await endAccess(transaction, event, facts)) }
     for (const record of recordsOf(event, facts, ended)) await deps.recordEvent(transaction, record, facts.caller)
     return ended
   }

@@ -170,6 +170,10 @@ export const findLastPosition = async (db: Queries): Promise<number> => {
   return Number(row?.value ?? 0)
 }
 
+/** Tells whether there are more users, with a position or without. */
+export const hasMoreUsersThan = async (db: Queries, count: number): Promise<boolean> =>
+  (await db.get('SELECT id FROM users ORDER BY id LIMIT 1 OFFSET ?', count)) !== undefined
+
 /** The position of a user, or of the one with the next smaller id; 0 without either. */
 export const findPositionOf = async (db: Queries, id: string): Promise<number> => {
   const sql = 'SELECT position FROM users WHERE id <= ? AND position IS NOT NULL ORDER BY id DESC LIMIT 1'

@@ -65,8 +65,18 @@ export const findPlacesInSqlite = (db: Queries, query: UserQuery, range: Searche
   return db.all<UserPlace>(sql, ...values, limit)
 }
 
+/**
+ * `pg_trgm` knows letters and digits alone, so the marks of addresses and usernames are letters there: `com@exa` has parts
+ * that few rows have. What is found by a letter in place of a mark is not what was searched, and is left out as such.
+ */
+const [MARKS, LETTERS_OF_MARKS] = ['@.-_+', 'qxzjw']
+
+const withoutMarks = (text: string): string =>
+  text.replaceAll(/[@._+-]/g, (mark) => LETTERS_OF_MARKS[MARKS.indexOf(mark)] ?? mark)
+
 /** All that is searched in a user, as one text. An index is used by this expression alone. */
-const TEXT = `(email_lower || chr(10) || username || chr(10) || COALESCE(name_lower, '') || chr(10) || roles)`
+const TEXT = `translate(email_lower || chr(10) || username || chr(10) || COALESCE(name_lower, '') || chr(10) || roles,
+  '${MARKS}', '${LETTERS_OF_MARKS}')`
 
 const INDEX = 'users_by_text'
 
@@ -107,7 +117,7 @@ export const findPlacesInPostgres = async (
   { after, upTo, limit, newestFirst, timeoutMs }: SearchedRange & { timeoutMs: number },
 ): Promise<UserPlace[] | undefined> => {
   const [where, ...values] = joined([
-    ...textsOf(query).map((text): Condition => [`${TEXT} LIKE ?`, containing(text)]),
+    ...textsOf(query).map((text): Condition => [`${TEXT} LIKE ?`, containing(withoutMarks(text))]),
     ['+position > ? AND +position <= ?', after, upTo],
     ...userConditions(query, { updatedAt: '+updated_at', createdAt: '+created_at' }),
   ])

@@ -25,7 +25,7 @@ const rowsOf = (config: Config, language: string): TextRow[] => {
   const own = config.ownTexts?.get(language) ?? {}
   const base = readCatalogue(language)
   return [...textKeysOf(language, scopesOf(config)).keys()].flatMap((key) => {
-    const text = own[key] ?? base[key] ?? base[key.replace(/_\w+$/, '_other')]
+    const text = own[key] ?? base[key] ?? base[key.replace(/_[a-z]+$/, '_other')]
     return typeof text === 'string' ? [{ key, text, isOwn: Object.hasOwn(own, key) }] : []
   })
 }

@@ -325,7 +325,8 @@ export const SETTINGS = {
   },
   termsUrl: {
     name: 'SVC_TERMS_URL',
-    description: 'Terms of use: linked at the foot of pages, and in a sentence above the button of the signup.',
+    description:
+      'Terms of use: linked at the foot of pages, and in a sentence above each button that can create an account.',
     defaultText: 'none',
     ...pageUrl,
   },

@@ -19,8 +19,9 @@ const webhookSettings = (config: Config) => {
 
 /** Messages have this name, these colours and these links. */
 export const messageBranding = (config: Config, baseUrl: string): MailSettings['branding'] => {
-  const { accentColor, colorScheme, ownStyle, supportUrl, passwords } = config
-  return { appName: appNameOf(config, baseUrl), accentColor, colorScheme, ownStyle, baseUrl, supportUrl, passwords }
+  const { accentColor, colorScheme, ownStyle, supportUrl, passwords, clients } = config
+  const appName = appNameOf(config, baseUrl)
+  return { appName, accentColor, colorScheme, ownStyle, baseUrl, supportUrl, passwords, clients }
 }
 
 const mailSettings = (config: Config, baseUrl: string, languages: Languages) => {
@@ -47,6 +48,7 @@ export const frameSettings = (config: Config, baseUrl: string) => ({
   mailIsOn: config.smtp !== undefined,
   passwords: config.passwords,
   emailSignIn: config.emailSignIn,
+  clients: config.clients,
   passwordMinLength: config.passwordMinLength,
   passkeys: config.relyingPartyId !== undefined,
   providers: providerTargets(config, baseUrl),

@@ -1,8 +1,8 @@
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { AuthenticatedSession, Sessions } from '../sessions/sessions.ts'
-import { speakTo } from '../languages/language.ts'
 import type { Languages } from '../languages/languages.ts'
 import type { FinishRefresh } from './finish-refresh.ts'
+import { speakToUser } from './page-language.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Finds the session of the browser that sent a request. It is undefined if the user is not signed in. */
@@ -23,18 +23,12 @@ export const createFindCurrentSession = ({
   finishRefresh,
   languages,
 }: FindCurrentSessionDeps): FindCurrentSession => {
-  /** The page is for the user from here on. */
-  const speakToUser = (session: AuthenticatedSession | undefined): void => {
-    const tag = languages.suiting(session?.language)
-    if (tag !== undefined) speakTo(languages.get(tag))
-  }
-
   const renew = async (context: RequestContext, refresh: string): Promise<AuthenticatedSession | undefined> => {
     const result = await sessions.refresh(refresh, context)
     finishRefresh(context, result)
     context.session = 'tokens' in result ? result.session : undefined
     context.isRenewed = context.session !== undefined
-    speakToUser(context.session)
+    speakToUser(languages, context.session?.language)
     return context.session
   }
 
@@ -42,7 +36,8 @@ export const createFindCurrentSession = ({
     const { access, refresh } = context.cookies
     return after(access && sessions.authenticate(access), (session) => {
       context.session = session || undefined
-      speakToUser(context.session)
+      // The page is for the user from here on.
+      speakToUser(languages, context.session?.language)
       // HEAD changes nothing (RFC 9110 section 9.3.2), and its sender may ignore the cookies of the response.
       return context.session || !refresh || context.method === 'HEAD' ? context.session : renew(context, refresh)
     })

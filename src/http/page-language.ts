@@ -49,6 +49,19 @@ export const createPageLanguage = ({ get, negotiate }: Languages) => {
   }
 }
 
+/**
+ * Goes on in the language that suits a user best, where that is known: of a user who is signed in, or who has proved
+ * something. `stays`: the page is about this account, also where another user is signed in.
+ */
+export const speakToUser = (
+  { get, suiting }: Pick<Languages, 'get' | 'suiting'>,
+  tag: string | null | undefined,
+  stays = false,
+): void => {
+  const suited = suiting(tag)
+  if (suited !== undefined) speakTo(get(suited), stays)
+}
+
 /** A cache that keeps pages, although they are not to be stored, must keep one for each language. */
 export const languageHeaders = (): string[] => [
   'content-language',

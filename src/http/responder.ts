@@ -148,12 +148,10 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
     if (status === 401 && to.responseKind !== 'oauth')
       headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
-    if (gzipped) {
-      headers.push('content-encoding', 'gzip', 'content-length', String(gzipped.length))
-      outgoing.writeHead(status, headers).end(gzipped)
-      return status
-    }
-    const body = contentType === HTML_TYPE ? withPicker(context, to, response) : response.body
+    if (gzipped) headers.push('content-encoding', 'gzip')
+    // To count the bytes of a page takes as long as to encode it.
+    const isPage = contentType === HTML_TYPE
+    const body = isPage ? Buffer.from(withPicker(context, to, response)) : (gzipped ?? response.body)
     const bytes = Buffer.byteLength(body)
     headers.push('content-length', String(bytes))
     // ASCII has a byte for each character, and needs no encoder.

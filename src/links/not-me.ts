@@ -145,8 +145,8 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
     await remove(transaction, link, caller)
     if (asked && !isAskedBefore) await useFactor(transaction, findAsked, asked, factor)
     // This forgets the browser too, and ends the links that someone else may have asked for.
-    await applySecurityEvent(transaction, 'not_me', { userId, caller })
-    return user
+    const { grants } = await applySecurityEvent(transaction, 'not_me', { userId, caller })
+    return { user, applicationsEnded: grants > 0 }
   }
 
   return {
@@ -163,8 +163,9 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
           isStillValid: async (queries) => (await lockUser(queries, userId))?.disabled === false,
         },
         async apply(transaction) {
-          await disown(transaction, { link, factor, setsPassword: true, caller })
-          await change(transaction, userId, { passwordHash }, { by: 'reset', signsInWith: 'password', caller })
+          const { applicationsEnded } = await disown(transaction, { link, factor, setsPassword: true, caller })
+          const cause = { by: 'reset', signsInWith: 'password', applicationsEnded, caller } as const
+          await change(transaction, userId, { passwordHash }, cause)
           await deps.unlockLogins(transaction, { emailLower, username, userId })
         },
       }
@@ -172,7 +173,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
 
     confirm: (link, factor, caller) =>
       db.inTransaction(async (transaction) => {
-        const user = await disown(transaction, { link, factor, setsPassword: false, caller })
+        const { user } = await disown(transaction, { link, factor, setsPassword: false, caller })
         const { id: userId, emailLower } = user
         // A thief who knows it could sign in again before the next page has come to its end.
         if (user.passwordHash !== null)

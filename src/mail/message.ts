@@ -79,6 +79,11 @@ type LinkMessage =
   /** It goes to the old address (`email`), when a change of address is requested, and again when it is made. */
   | (NoticeContext & TimedLink & { kind: 'undo'; step: 'requested' | 'changed'; newEmail: string })
 
+/** Clients of the OAuth server have lost their access by the event. */
+interface EndsApplications {
+  applicationsEnded?: boolean
+}
+
 /**
  * The type is an event of an account. `NoticeContext` says when it happened, who acted and from which device. `notMe`
  * is missing in a copy for an address that an operator has left.
@@ -89,7 +94,7 @@ export type Notice =
   /** The name of a person stays out of messages, as that of a passkey does. */
   | { kind: 'name_changed' }
   /** `set`: the account had none. `reset`: a link that was sent or handed over set it. */
-  | { kind: 'password_changed'; how: 'changed' | 'set' | 'reset' }
+  | ({ kind: 'password_changed'; how: 'changed' | 'set' | 'reset' } & EndsApplications)
   /** `provider` is its label, as the operator configured it. */
   | { kind: 'provider_connected'; provider: string; notMe?: TimedLink | undefined }
   | { kind: 'provider_removed'; provider: string }
@@ -99,7 +104,7 @@ export type Notice =
   | { kind: 'second_factor_set_up'; notMe?: TimedLink | undefined }
   | { kind: 'second_factor_removed' }
   /** An operator did it. `codes`: there was an authenticator app. `passkeys`: how many went too. */
-  | { kind: 'second_factor_reset'; codes: boolean; passkeys: number }
+  | ({ kind: 'second_factor_reset'; codes: boolean; passkeys: number } & EndsApplications)
   | { kind: 'recovery_code_used'; left: number }
   | { kind: 'recovery_codes_renewed' }
   /** A right password, a provider or a link was followed by three wrong codes. */
@@ -107,7 +112,7 @@ export type Notice =
   | { kind: 'account_deleted' }
   | { kind: 'account_exported' }
   /** The address of an unverified account was shown to belong to the recipient, who has the account now. */
-  | { kind: 'account_taken_over' }
+  | ({ kind: 'account_taken_over' } & EndsApplications)
   /** There were too many failed logins to the account. */
   | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; notMe?: TimedLink | undefined }

@@ -20,7 +20,7 @@ export const emailSignInStatesOf = (it: Sample): Record<string, (pages: AllPages
     closed: false,
   }
   const ask: AskForCodeView = form
-  const code: TypeCodeView = { ...form, isNew: true }
+  const code: TypeCodeView = { ...form, signupOpen: true, isNew: true }
   const name = { value: text, isRequired: true }
   const link: SignInLinkView = {
     csrfToken: text,

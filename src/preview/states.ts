@@ -260,6 +260,7 @@ export const statesOf = (it: Sample): Record<string, (pages: AllPages) => string
     login: (pages) => pages.login(login),
     'login without signup': (pages) => pages.login({ ...login, signupOpen: false, returnTo: undefined, email: '' }),
     'login with providers': (pages) => pages.login({ ...login, providers }),
+    'login with providers, without signup': (pages) => pages.login({ ...login, providers, signupOpen: false }),
     'login, last with a password': (pages) => pages.login({ ...login, providers, lastWay: 'password' }),
     'login, last with a passkey': (pages) => pages.login({ ...login, providers, lastWay: 'passkey' }),
     'login, last with a provider': (pages) => pages.login({ ...login, providers, lastWay: providers[0]?.name }),

@@ -444,7 +444,7 @@ test('a callback that is loaded again says that it was used, and what to do next
   await goTo(visitor.page, 'github')
   await choose(visitor.page, 'cancel')
   await visitor.page.reload()
-  assert.equal(await heading(visitor), 'Already used')
+  assert.equal(await heading(visitor), 'This step is already done')
   await signInBy(visitor.page, 'github')
   assert.equal(visitor.path(), shop)
   await assertSignedInAs(visitor, email)

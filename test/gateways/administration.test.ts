@@ -84,11 +84,21 @@ const request = ({ port, certificate }: AdminGateway, path: string, host = 'admi
     sent.once('error', reject)
   })
 
+/** Traefik reads routers and certificate after it has begun to listen. */
+const untilRouting = (front: AdminGateway): Promise<void> =>
+  eventually('Traefik has its routers', () =>
+    request(front, '/health').then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  )
+
 const LOGS_IN_FILE: ReadonlySet<GatewayName> = new Set(['nginx', 'Caddy', 'Apache'])
 
 for (const name of GATEWAYS)
   test(`${name} passes the host, the path and the address of the client, and no other host gets to the pages`, async (t) => {
     const front = name === 'nginx' ? gateway : await startAdminGateway(name, { svc, t })
+    if (name === 'Traefik') await untilRouting(front)
     const page = await request(front, '/events?type=signup%2Fx&token=abc')
     assert.equal(page.status, 401)
     assert.ok(page.text.includes(encodeURIComponent('/events?type=signup%2Fx&token=abc')), page.text)

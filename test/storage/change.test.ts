@@ -37,13 +37,13 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
     {
       cause: { by: 'user' },
       changes: { passwordHash: 'x' },
-      follows: ['record password.changed', 'mail password_changed changed', 'event password_changed'],
+      follows: ['record password.changed', 'event password_changed', 'mail password_changed changed'],
     },
     {
       cause: { by: 'user' },
       before: { passwordHash: null },
       changes: { passwordHash: 'x' },
-      follows: ['record password.set', 'mail password_changed set', 'event password_changed'],
+      follows: ['record password.set', 'event password_changed', 'mail password_changed set'],
     },
   ],
   operator: [
@@ -89,13 +89,13 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
     {
       cause: { by: 'operator' },
       changes: { passwordHash: 'x' },
-      follows: ['record password.set', 'mail password_changed changed', 'event password_set'],
+      follows: ['record password.set', 'event password_set', 'mail password_changed changed'],
     },
     {
       cause: { by: 'operator' },
       before: { passwordHash: null },
       changes: { passwordHash: 'x' },
-      follows: ['record password.set', 'mail password_changed set', 'event password_set'],
+      follows: ['record password.set', 'event password_set', 'mail password_changed set'],
     },
     {
       cause: { by: 'operator' },
@@ -194,8 +194,8 @@ const CASES: Record<keyof typeof CAUSES, Case[]> = {
         'claims',
         'record email.verified',
         'record password.reset {"method":"password"}',
-        'mail password_changed reset',
         'event password_reset',
+        'mail password_changed reset',
         'announce email_verified',
       ],
     },

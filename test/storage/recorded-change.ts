@@ -1,6 +1,6 @@
 import { type Change, createChange } from '../../src/accounts/change.ts'
 
-const ENDED = { codes: false, recoveryCodes: 0, passkeys: [], sessions: 0, providers: ['corp'] }
+const ENDED = { codes: false, recoveryCodes: 0, passkeys: [], sessions: 0, grants: 0, providers: ['corp'] }
 
 /** Changes of users at this time, and what followed from them, in order. Nothing ends, and nothing is sent. */
 export const recordedChange = (nowMs: number): { change: Change; followed: string[] } => {

@@ -46,12 +46,12 @@ const isFound = (user: UserRecord, { search, role, disabled, unverified, created
   )
 }
 
-/** Few letters, so that texts have parts in common, and all that could mean something to a database. */
-const LETTERS = [...`aAbßẞİıiéÉ%_\\"'*-^:().@ \n`, 'e\u0301', '😀', '名', 'Σ', 'ς', 'OR', 'NEAR', 'μ', 'µ']
+/** Few letters, so that texts have parts in common, and all that could mean something to a database or its index. */
+const LETTERS = [...`aAbqxßẞİıiéÉ%_\\"'*-^:().@ \n`, 'e\u0301', '😀', '名', 'Σ', 'ς', 'OR', 'NEAR', 'μ', 'µ']
 const text = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...LETTERS), minLength, maxLength })
 const plain = (minLength: number, maxLength: number) =>
-  fc.string({ unit: fc.constantFrom(...'ab_-'), minLength, maxLength })
+  fc.string({ unit: fc.constantFrom(...'abjz_-'), minLength, maxLength })
 const roles = fc.uniqueArray(fc.constantFrom('ab', 'a_b', 'admin', 'administrator'), { maxLength: 2 })
 
 const change = fc.record({ name: fc.option(text(1, 8)), prefix: plain(0, 6), roles })
@@ -248,7 +248,7 @@ describe('a search by a part of a text', () => {
     const index = createUserIndex({ db })
     await index.keepUp()
     assert.equal(await findIndexedUpTo(db), undefined)
-    assert.deepEqual(await index.state(), { has: 'nobody', needed: false })
+    assert.deepEqual(await index.state(), { has: 'nobody', needed: true })
     assert.equal((await listUserIds(db, { search: 'u51', limit: 1000 }, { longestMs: 600_000 })).ids.length, 111)
     assert.equal(await findIndexedUpTo(db), undefined, 'those had no position before')
     await listUserIds(db, { search: 'u51', limit: 1000 })

@@ -89,6 +89,21 @@ describe('each message', () => {
     assert.equal(new Set(texts).size, 3)
   })
 
+  test('that tells what a button would end names connected applications, where users can connect some', () => {
+    const END = 'Connected applications are disconnected too.'
+    for (const passwords of [true, false])
+      for (const [name, message] of MESSAGES) {
+        const { text } = render(message, { passwords, clients: true })
+        assert.equal(text.includes(END), /This logs out all devices|and logs out all devices/.test(text), name)
+        assert.ok(!render(message, { passwords }).text.includes(END), name)
+      }
+  })
+
+  test('gives an administrator the whole command as one value', () => {
+    const { text } = render(messageNamed('administration_signed_in'))
+    assert.match(text, /the command svc admins reset grace ends all sessions/)
+  })
+
   test('says the same in both parts', () => {
     for (const [name, message] of MESSAGES) {
       const { text, html } = render(message)

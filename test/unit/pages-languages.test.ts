@@ -25,8 +25,15 @@ const [{ createAllPages }, { statesWith }, { renderMessage }, { MAIL_BASE_URL, M
   import('../../src/preview/messages.ts'),
 ])
 
-const branding = { appName: '1', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true, mailIsOn: true }
-const MAIL_BRANDING = { appName: 'A', accentColor: '#0f6b5c', baseUrl: MAIL_BASE_URL, passwords: true }
+const branding = {
+  appName: '1',
+  logoUrl: undefined,
+  accentColor: '#0f6b5c',
+  passkeys: true,
+  mailIsOn: true,
+  clients: true,
+}
+const MAIL_BRANDING = { appName: 'A', accentColor: '#0f6b5c', baseUrl: MAIL_BASE_URL, passwords: true, clients: true }
 const languages = createLanguages({ offered: ['en', 'qps', 'ar', 'ja'] })
 const [en, qps, ar] = ['en', 'qps', 'ar'].map((tag) => languages.get(tag))
 const states = Object.entries(statesWith('22'))

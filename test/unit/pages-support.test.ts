@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAllPages } from '../../src/preview/pages.ts'
+import type { FrameSettings } from '../../src/web/site/frame.ts'
 import { createSupport } from '../../src/web/site/support.ts'
 import { statesWith, tagsOf } from './pages-views.ts'
 
@@ -49,10 +50,11 @@ test('without an address for help, pages name the people who run the application
 })
 
 /** Finds the states whose page has the sentence, and the sentence. */
-const agreeing = (settings: { termsUrl?: string; privacyUrl?: string }): [name: string, sentence: string][] => {
+const agreeing = (settings: Partial<FrameSettings>): [name: string, sentence: string][] => {
   const pages = createAllPages({ ...branding, ...settings })
   return states.flatMap(([name, render]) => {
-    const [, after] = render(pages).split('<p class="about">By creating an account, you ')
+    const [, after, ...more] = render(pages).split('<p class="about">By creating an account, you ')
+    assert.deepEqual(more, [], name)
     if (after === undefined) return []
     assert.match(after, /^[^\n]*<\/p>\n(?:<button class="svc-button first">|<div class="providers)/, name)
     return [[name, after.slice(0, after.indexOf('</p>'))]]
@@ -70,8 +72,38 @@ test('what users agree to stands right above each button that creates an account
     const found = agreeing(settings)
     assert.deepEqual(new Set(found.map(([, said]) => said)), new Set([sentence]))
     const names = found.map(([name]) => name)
-    for (const name of ['signup', 'signup by mail', 'signup by providers', 'link that makes an account'])
+    for (const name of [
+      'signup',
+      'signup by mail',
+      'signup by providers',
+      'login with providers',
+      'login without passwords',
+      'code by mail',
+      'link that makes an account',
+      'invitation',
+      'confirm signup',
+    ])
       assert.ok(names.includes(name), `${name} is not among ${names.join(', ')}`)
+    for (const name of [
+      'login',
+      'login with providers, without signup',
+      'code by mail, to confirm',
+      'link that logs in',
+    ])
+      assert.ok(!names.includes(name), name)
+  }
+})
+
+test('where providers come first, what users agree to stands above them, and not again above the form', () => {
+  const pages = createAllPages({ ...branding, termsUrl: '/t', providersFirst: true })
+  for (const name of ['login with providers', 'signup with providers']) {
+    const page = states.find(([each]) => each === name)?.[1](pages) ?? ''
+    assert.match(
+      page,
+      /By creating an account, [^\n]*<\/p>\n<div class="providers[^]*<div class="or">[^]*name="email"/,
+      name,
+    )
+    assert.equal(page.split('By creating an account').length, 2, name)
   }
 })
 

@@ -150,7 +150,7 @@ describe('the catalogue', () => {
     for (const passwords of [true, false])
       for (const supportUrl of [undefined, 'mailto:help@example.com'])
         for (const mailIsOn of [true, false]) {
-          const pages = createAllPages({ ...branding, passwords, supportUrl, mailIsOn, passkeys: true })
+          const pages = createAllPages({ ...branding, passwords, supportUrl, mailIsOn, passkeys: true, clients: true })
           for (const [name, render] of states) assert.doesNotMatch(render(pages), /\{\w+\}/, name)
         }
   })

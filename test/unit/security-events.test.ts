@@ -17,8 +17,10 @@ const applied = async (event: SecurityEvent, given: object = {}): Promise<{ call
       calls.push(`sessions but ${exceptId ?? 'none'}`)
       return 2
     },
-    endGrants: async (_, { userId, exceptSessionId }, reason) =>
-      void calls.push(`grants of ${userId} but of ${exceptSessionId ?? 'none'} for ${reason}`),
+    endGrants: async (_, { userId, exceptSessionId }, reason) => {
+      calls.push(`grants of ${userId} but of ${exceptSessionId ?? 'none'} for ${reason}`)
+      return 1
+    },
     endPendingSignIns: async () => void calls.push('sign-ins'),
     endLinks: async (_, __, undoSinceMs, keepsNotMe) =>
       void calls.push(

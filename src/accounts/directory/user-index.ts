@@ -1,7 +1,13 @@
 import { AppError } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database } from '../../storage/database.ts'
-import { assignPositions, findLastPosition, type UserPlace, type UserQuery } from '../user-list-store.ts'
+import {
+  assignPositions,
+  findLastPosition,
+  hasMoreUsersThan,
+  type UserPlace,
+  type UserQuery,
+} from '../user-list-store.ts'
 import {
   beginIndex,
   createTextIndex,
@@ -59,12 +65,11 @@ export interface IndexState {
 
 /** Tells how far the index is. */
 const findIndexState = async (db: Database): Promise<IndexState> => {
-  const last = await findLastPosition(db)
-  const needed = last > FEW
+  const needed = await hasMoreUsersThan(db, FEW)
   if (db.dialect === 'postgres') return { has: (await findTextIndex(db)) ? 'all users' : 'nobody', needed }
   const upTo = await findIndexedUpTo(db)
   if (upTo === undefined) return { has: 'nobody', needed }
-  return { has: upTo < last ? 'a part' : 'all users', needed }
+  return { has: upTo < (await findLastPosition(db)) ? 'a part' : 'all users', needed }
 }
 
 /** It has the users up to a position. */

@@ -7,7 +7,7 @@ import { onOneLine, ownLink } from './harmless.ts'
 import { lifeText } from './language.ts'
 import { listText, momentText, numberText } from '../../languages/formats.ts'
 import { t, type TextKey, type TextValues } from '../../languages/texts.ts'
-import { isNotice, type Words, wordsOf } from './words.ts'
+import { isNotice, type Paragraph, type Words, wordsOf } from './words.ts'
 
 /** These settings give the messages of a service their look and their links. */
 export interface MessageBranding {
@@ -24,6 +24,8 @@ export interface MessageBranding {
   supportUrl?: string | undefined
   /** This tells whether accounts can have passwords. */
   passwords: boolean
+  /** This tells whether users connect applications of others; by default they do not. */
+  clients?: boolean | undefined
 }
 
 export type Block =
@@ -83,6 +85,7 @@ const valuesOf = (message: Message, { appName: app, baseUrl: site }: MessageBran
     ...Object.fromEntries(named),
     ...(message.kind === 'recovery_code_used' && { count: numberText(message.left) }),
     ...(message.kind === 'second_factor_reset' && { removed: removedText(message) }),
+    ...(message.kind === 'administration' && { command: `svc admins reset ${onOneLine(message.administrator)}` }),
   }
 }
 
@@ -156,11 +159,15 @@ const linkOf = (
  * the other messages are there for their link.
  */
 export const contentOf = (message: Message, branding: MessageBranding): MessageContent => {
-  const { appName, baseUrl, supportUrl, passwords } = branding
-  const words = wordsOf(message, passwords)
+  const { appName, baseUrl, supportUrl } = branding
+  const words = wordsOf(message, branding)
   const values = valuesOf(message, branding)
   const say = (key: TextKey): string => t(key, values).trim()
-  const paragraphs = (keys: readonly TextKey[]): Block[] => keys.map((key) => ({ kind: 'paragraph', text: say(key) }))
+  const paragraphs = (all: readonly Paragraph[]): Block[] =>
+    all.map((one) => ({
+      kind: 'paragraph',
+      text: typeof one === 'string' ? say(one) : t('common.sentences', { first: say(one[0]), second: say(one[1]) }),
+    }))
   const [what, advice, link] = [paragraphs(words.what), paragraphs(words.advice), linkOf(message, words, branding)]
   const code: Block[] = 'code' in message ? [{ kind: 'code', code: message.code }] : []
   const below = paragraphs(words.belowCode ?? [])

@@ -2,24 +2,47 @@ import type { LinkKind, Message, MessageOf, Notice, NoticeMessage } from '../mes
 import { t, type TextKey } from '../../languages/texts.ts'
 import type { PasswordKey } from './language.ts'
 
+/** A paragraph is one text, or two that stand one behind the other. */
+export type Paragraph = TextKey | readonly [TextKey, TextKey]
+
 /** These texts make up a message, in the order of reading. */
 export interface Words {
   /** The title is subject and heading. */
   title: TextKey
   /** These paragraphs say what happened. */
-  what: readonly TextKey[]
+  what: readonly Paragraph[]
   /** These paragraphs stand below the code of a message that has one. */
   belowCode?: readonly TextKey[]
   /** It is the button's label. */
   button?: TextKey
   /** These paragraphs say what to do, and what happens to those who ignore the message. */
-  advice: readonly TextKey[]
+  advice: readonly Paragraph[]
   /** This says how long the link is good, if its lifetime does not. */
   life?: TextKey
 }
 
+/** Messages differ by these settings. */
+interface Settings {
+  passwords: boolean
+  clients?: boolean | undefined
+}
+
 /** Finds the form of a text for accounts with passwords, or for those without. */
-type Own = (key: PasswordKey) => TextKey
+type Own = ((key: PasswordKey) => TextKey) & {
+  /** The text says that all devices will be logged out; where users connect applications, these end too. */
+  ending: (key: PasswordKey) => Paragraph
+}
+
+const ownOf = ({ passwords, clients }: Settings): Own => {
+  const own = (key: PasswordKey): TextKey => (passwords ? key : `${key}_passwordless`)
+  return Object.assign(own, {
+    ending: (key: PasswordKey): Paragraph => (clients ? [own(key), 'common.applications_end'] : own(key)),
+  })
+}
+
+/** The text says what has ended. */
+const ended = (key: TextKey, { applicationsEnded }: { applicationsEnded?: boolean }): Paragraph =>
+  applicationsEnded ? [key, 'mail.applications_ended'] : key
 
 /** A code and a link stand in one message. */
 const signInWords = (kind: 'sign_in' | 'sign_in_new') =>
@@ -117,14 +140,14 @@ const linkWords: LinkWords = {
           title: 'mail.undo.requested.title',
           what: ['mail.undo.requested.what'],
           button: 'mail.undo.requested.button',
-          advice: ['mail.it_was_me', own('mail.undo.requested.not_me')],
+          advice: ['mail.it_was_me', own.ending('mail.undo.requested.not_me')],
           life: 'mail.undo.requested.life',
         }
       : {
           title: 'mail.undo.changed.title',
           what: ['mail.undo.changed.what'],
           button: 'mail.undo.changed.button',
-          advice: ['mail.undo.changed.expected', own('mail.undo.changed.not_me')],
+          advice: ['mail.undo.changed.expected', own.ending('mail.undo.changed.not_me')],
         },
 }
 
@@ -145,9 +168,14 @@ const noticeWords: NoticeWordsOf = {
   email_changed: usual('email_changed'),
   username_changed: usual('username_changed'),
   name_changed: usual('name_changed'),
-  password_changed: ({ how, by }) => ({
+  password_changed: ({ how, by, ...message }) => ({
     title: `mail.password_${how}.title`,
-    what: [by === 'operator' && how !== 'reset' ? `mail.password_${how}.by_operator` : `mail.password_${how}.what`],
+    what: [
+      ended(
+        by === 'operator' && how !== 'reset' ? `mail.password_${how}.by_operator` : `mail.password_${how}.what`,
+        message,
+      ),
+    ],
   }),
   provider_connected: usual('provider_connected'),
   provider_removed: usual('provider_removed'),
@@ -155,9 +183,9 @@ const noticeWords: NoticeWordsOf = {
   passkey_removed: usual('passkey_removed'),
   second_factor_set_up: usual('second_factor_set_up'),
   second_factor_removed: usual('second_factor_removed'),
-  second_factor_reset: () => ({
+  second_factor_reset: (message) => ({
     title: 'mail.second_factor_reset.title',
-    what: ['mail.second_factor_reset.what', 'mail.second_factor_reset.again'],
+    what: [ended('mail.second_factor_reset.what', message), 'mail.second_factor_reset.again'],
   }),
   recovery_code_used: ({ left }) => ({
     title: 'mail.recovery_code_used.title',
@@ -167,9 +195,9 @@ const noticeWords: NoticeWordsOf = {
   wrong_codes: usual('wrong_codes'),
   account_deleted: usual('account_deleted'),
   account_exported: usual('account_exported'),
-  account_taken_over: (_message, own) => ({
+  account_taken_over: (message, own) => ({
     title: 'mail.account_taken_over.title',
-    what: ['mail.account_taken_over.what', own('mail.account_taken_over.ended')],
+    what: ['mail.account_taken_over.what', ended(own('mail.account_taken_over.ended'), message)],
   }),
   login_limited: ({ logins }) => ({ title: 'mail.login_limited.title', what: [`mail.login_limited.${logins}`] }),
   new_browser: usual('new_browser'),
@@ -190,7 +218,7 @@ const endingOf = (message: NoticeMessage, own: Own): Ending => {
   if ('notMe' in message && message.notMe)
     return {
       button: 'mail.added.button',
-      advice: ['mail.it_was_me', own(kind === 'new_browser' ? 'mail.new_browser.not_me' : 'mail.added.not_me')],
+      advice: ['mail.it_was_me', own.ending(kind === 'new_browser' ? 'mail.new_browser.not_me' : 'mail.added.not_me')],
     }
   if (kind === 'account_deleted') return { advice: ['mail.account_deleted.unwanted'] }
   // The reader has no account with this address any more, and could not get a reset link.
@@ -201,7 +229,7 @@ const endingOf = (message: NoticeMessage, own: Own): Ending => {
   if (kind === 'wrong_codes') return { ...reset, advice: ['mail.wrong_codes.me', own('mail.wrong_codes.not_me')] }
   const account = { button: 'mail.by_operator.button', page: '/auth/account' } as const
   if (kind === 'account_taken_over') return { ...account, advice: ['mail.by_operator.unexpected'] }
-  if (message.by === 'user') return { ...reset, advice: ['mail.it_was_me', own('mail.changed.not_me')] }
+  if (message.by === 'user') return { ...reset, advice: ['mail.it_was_me', own.ending('mail.changed.not_me')] }
   return kind === 'password_changed'
     ? { ...reset, advice: ['mail.by_operator.own_password', 'mail.by_operator.unexpected'] }
     : { ...account, advice: ['mail.by_operator.unexpected'] }
@@ -210,8 +238,8 @@ const endingOf = (message: NoticeMessage, own: Own): Ending => {
 export const isNotice = (message: Message): message is NoticeMessage => message.kind in noticeWords
 
 /** Finds the texts of a message, and the page to which its button leads if it has no link of its own. */
-export const wordsOf = (message: Message, passwords: boolean): Words & { page?: string } => {
-  const own: Own = (key) => (passwords ? key : `${key}_passwordless`)
+export const wordsOf = (message: Message, settings: Settings): Words & { page?: string } => {
+  const own = ownOf(settings)
   // Each function of the tables takes the messages of its own kind.
   if (!isNotice(message)) return (linkWords[message.kind] as (message: Message, own: Own) => Words)(message, own)
   const words = noticeWords[message.kind] as (message: Message, own: Own) => NoticeWords

@@ -1,5 +1,6 @@
 import { t } from '../../languages/texts.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { withApplications } from '../site/consequences.ts'
 import { forgotLink } from '../site/forgot-link.ts'
 import { chosenPassword, csrfInput, field, ownerInput } from '../site/form.ts'
 import { icon } from '../site/icon.ts'
@@ -28,7 +29,7 @@ const currentPassword = ({ password }: AccountView, focus: Focus): HtmlFragment 
 `
 
 /** A user who has no password enters the new one alone. */
-const passwordForm = (view: AccountView, focus: Focus, { passwordMinLength }: Layout, isFirst: boolean): HtmlFragment =>
+const passwordForm = (view: AccountView, focus: Focus, layout: Layout, isFirst: boolean): HtmlFragment =>
   html`<form method="post" action="/auth/account/password" novalidate>
 ${csrfInput(view.csrfToken)}
 ${ownerInput(view.user.email)}
@@ -36,9 +37,9 @@ ${!isFirst && currentPassword(view, focus)}${chosenPassword({
   name: 'new_password',
   problem: view.password?.errors.new_password,
   focused: focus === 'new_password',
-  minLength: passwordMinLength,
+  minLength: layout.passwordMinLength,
 })}
-<p class="about">${t(isFirst ? 'account.password.set_up_about' : 'account.password.change_about')}</p>
+<p class="about">${withApplications(layout, t(isFirst ? 'account.password.set_up_about' : 'account.password.change_about'))}</p>
 <button class="svc-button second">${t('common.save')}</button>
 </form>`
 

@@ -30,10 +30,12 @@ export const createAskForCode = (
       | 'links'
       | 'requestMetrics'
       | 'secondFactors'
+      | 'signup'
       | 'users'
     > & { redirectSignedIn: RedirectSignedIn },
 ) => {
   const { links, layout, audit, requestMetrics, redirectSignedIn } = deps
+  const signupOpen = deps.signup === 'on'
   const askForCodePage = createAskForCodePage(layout)
   const typeCodePage = createTypeCodePage(layout)
 
@@ -54,7 +56,7 @@ export const createAskForCode = (
       requestMetrics?.countEmailSignIn('requested')
       const deviceHash = device === undefined ? undefined : hashBrowserSecret(device)
       await links.signIn.ask({ email, returnTo, browser: markAskingBrowser(deps, context), deviceHash }, context)
-      return page(200, typeCodePage({ ...view(context, returnTo, email.shown), isNew: true, errors: {} }))
+      return page(200, typeCodePage({ ...view(context, returnTo, email.shown), signupOpen, isNew: true, errors: {} }))
     })
   }
 
@@ -68,7 +70,8 @@ export const createAskForCode = (
       requestMetrics?.countEmailSignIn('requested')
       await links.signIn.askToConfirm(session, markAskingBrowser(deps, context), context)
       const { csrfToken } = context
-      return page(200, typeCodePage({ csrfToken, returnTo, email, confirms: { acr }, isNew: true, errors: {} }))
+      const asked = { csrfToken, returnTo, email, confirms: { acr }, signupOpen, isNew: true, errors: {} }
+      return page(200, typeCodePage(asked))
     })
   }
 

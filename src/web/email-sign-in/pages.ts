@@ -53,6 +53,8 @@ export interface TypeCodeView extends FormView {
   /** This is the text that was typed; it is shown, and sent back with the code. */
   email: string
   returnTo: string | undefined
+  /** This tells whether the code makes an account, if the address has none. */
+  signupOpen: boolean
   /** The user of a session signs in again, for this. */
   confirms?: { acr: string | undefined } | undefined
   /** This tells whether the message was asked for just now: then the page offers another one after half a minute. */
@@ -86,7 +88,7 @@ const hiddenInputs = ({ csrfToken, email, returnTo, confirms }: TypeCodeView): H
 export const createTypeCodePage =
   (layout: Layout) =>
   (view: TypeCodeView): string => {
-    const { email, returnTo, confirms, isNew, errors, problem } = view
+    const { email, returnTo, confirms, signupOpen, isNew, errors, problem } = view
     const hidden = hiddenInputs(view)
     const text = t.html(confirms ? 'email_sign_in.sent_confirm' : 'email_sign_in.sent', { email: bold(email) })
     return layout.panel({
@@ -101,7 +103,7 @@ export const createTypeCodePage =
 <form method="post" action="${CODE}" novalidate>
 ${hidden}
 ${fieldsOf(view)}
-<button class="svc-button first">${t(confirms ? 'common.confirm' : 'login.title')}</button>
+${!confirms && signupOpen && layout.agreement()}<button class="svc-button first">${t(confirms ? 'common.confirm' : 'login.title')}</button>
 </form>
 <p class="about">${t.html(confirms ? 'check_mail.nothing' : 'email_sign_in.link_too', { support: layout.support.sentence() })}</p>
 <form class="${isNew && 'later'}" method="post" action="${ASK}">
@@ -152,7 +154,7 @@ ${
   reclaims &&
   html`<div>
 <p>${t('email_sign_in.reclaims')}</p>
-${reclaimConsequences()}
+${reclaimConsequences(layout)}
 </div>`
 }
 <form method="post" action="/auth/login/email/link" novalidate>

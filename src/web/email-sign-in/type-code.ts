@@ -28,7 +28,8 @@ const isWrong = (error: unknown): boolean => error instanceof AppError && error.
 
 /** Handles `GET` and `POST /auth/login/email/code`: a user types the code in the browser that has asked for it. */
 export const createTypeCode = (
-  deps: EnterByMailServices & Pick<Services, 'baseUrl' | 'findCurrentSession'> & { redirectSignedIn: RedirectSignedIn },
+  deps: EnterByMailServices &
+    Pick<Services, 'baseUrl' | 'findCurrentSession' | 'signup'> & { redirectSignedIn: RedirectSignedIn },
 ) => {
   const { links, layout, names, requestMetrics, redirectSignedIn } = deps
   const typeCodePage = createTypeCodePage(layout)
@@ -43,6 +44,15 @@ export const createTypeCode = (
       purpose: isConfirmation(context) ? 'confirm' : 'sign_in',
       email: readEmail(context.form.get('email') ?? ''),
     })
+
+  const view = (context: RequestContext, email: string, returnTo: string | undefined): TypeCodeView => ({
+    csrfToken: context.csrfToken,
+    email,
+    returnTo,
+    signupOpen: deps.signup === 'on',
+    isNew: false,
+    errors: {},
+  })
 
   const askAgain = (context: RequestContext, refusal: Refusal): AskForCodeView => ({
     csrfToken: context.csrfToken,
@@ -128,14 +138,6 @@ export const createTypeCode = (
 
 const browserOf = ({ cookies: { link } }: RequestContext): string | undefined =>
   link === undefined ? undefined : hashToken(link)
-
-const view = (context: RequestContext, email: string, returnTo: string | undefined): TypeCodeView => ({
-  csrfToken: context.csrfToken,
-  email,
-  returnTo,
-  isNew: false,
-  errors: {},
-})
 
 /** Runs what a right code permits. Where the code stays good, its try does not count. */
 const useCode = async (

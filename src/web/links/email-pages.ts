@@ -3,7 +3,7 @@ import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { bold } from '../site/bold.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
-import { consequences, leavesLine } from '../site/consequences.ts'
+import { accessEnds, consequences, leavesLine } from '../site/consequences.ts'
 import { chosenPassword, csrfInput, field, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { loginLimited } from '../site/login-limited.ts'
@@ -120,7 +120,7 @@ export const createUndoEmailPage =
         passkeyAlone(view, 'undo_email.by_passkey') ??
         html`<p>${t.html('undo_email.about', { email: bold(email), new_email: bold(newEmail) })}</p>
 ${consequences([
-  t('reclaim.ends_devices'),
+  ...accessEnds(layout),
   t('undo_email.ends_added'),
   t(providers === undefined ? 'link.ends_password' : 'undo_email.ends_choose'),
 ])}

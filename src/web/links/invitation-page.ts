@@ -59,7 +59,7 @@ ${byPassword && passwordField(view, layout)}${
   html`
 ${nameField({ ...name, problem: errors.name }, !errors.password && Boolean(errors.name))}`
 }${username !== undefined && usernameField(username, view)}
-<button class="svc-button first">${t(byPassword ? 'common.save_and_log_in' : 'common.continue')}</button>
+${layout.agreement()}<button class="svc-button first">${t(byPassword ? 'common.save_and_log_in' : 'common.continue')}</button>
 </form>
 `
 }
@@ -106,6 +106,6 @@ export const createInvitationPage =
       below: html`${t('invite.not_yours')}`,
       body: html`<p>${t.html(aboutOf(view, layout), { email: bold(email) })}</p>
 ${leavesLine(otherEmail)}
-${hasForm(view, layout) && ownForm(view, layout)}${layout.passkeys && passkeyWay(view, layout)}${providerForms(view, layout)}`,
+${hasForm(view, layout) ? ownForm(view, layout) : layout.agreement()}${layout.passkeys && passkeyWay(view, layout)}${providerForms(view, layout)}`,
     })
   }

@@ -4,7 +4,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { bold } from '../site/bold.ts'
 import type { NOT_ME_PURPOSES } from '../../links/link.ts'
 import type { FormView } from '../../http/form-view.ts'
-import { consequences, leavesLine } from '../site/consequences.ts'
+import { accessEnds, consequences, leavesLine } from '../site/consequences.ts'
 import { chosenPassword, csrfInput, ownerInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { type LinkFormErrors, formEnd, signOf, usesPasskeys, wrongFieldOf } from './asked-factor-fields.ts'
@@ -37,7 +37,7 @@ const WORDS: Record<NotMeView['purpose'], Words> = {
   not_my_browser: { happened: 'not_me.device' },
   not_my_passkey: { happened: 'not_me.passkey', removes: 'not_me.removes_passkey' },
   not_my_second_factor: { happened: 'not_me.app', removes: 'not_me.removes_app' },
-  not_my_application: { happened: 'not_me.application', removes: 'not_me.removes_applications' },
+  not_my_application: { happened: 'not_me.application' },
 }
 
 const nextStep = ({ passwords }: Layout, { setsPassword }: NotMeView): string => {
@@ -65,7 +65,7 @@ export const createNotMePage =
       passkeys: usesPasskeys(layout, { ...view, providers: undefined }),
       body: html`<p>${t.html(happened, { provider: bold(provider), email: bold(email) })}</p>
 <p>${t('not_me.about')}</p>
-${consequences([removes && t(removes, { provider }), t('reclaim.ends_devices'), nextStep(layout, view)])}
+${consequences([removes && t(removes, { provider }), ...accessEnds(layout), nextStep(layout, view)])}
 ${leavesLine(otherEmail)}
 <form method="post" action="/auth/account/not-me" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}

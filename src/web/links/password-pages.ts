@@ -4,7 +4,7 @@ import type { AskedFactorView } from '../sign-in/asked-factor.ts'
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { bold } from '../site/bold.ts'
 import type { FieldProblem, FormView } from '../../http/form-view.ts'
-import { leavesLine } from '../site/consequences.ts'
+import { leavesLine, withApplications } from '../site/consequences.ts'
 import { chosenPassword, csrfInput, field, ownerInput, returnToInput, tokenInput } from '../site/form.ts'
 import type { Layout } from '../site/layout.ts'
 import { entryHref } from '../site/providers.ts'
@@ -128,7 +128,7 @@ export const createResetPasswordPage = (layout: Layout) => {
       passkeys: usesPasskeys(layout, view),
       body:
         passkeyAlone(view, 'reset.by_passkey') ??
-        html`<p>${t.html(about, { email: bold(email) })}</p>
+        html`<p>${withApplications(layout, t.html(about, { email: bold(email) }))}</p>
 ${leavesLine(otherEmail)}
 ${hasPasswords ? passwordForm(layout, view) : entryForm(layout, view, { purpose: 'reset', token: view.token })}`,
     })

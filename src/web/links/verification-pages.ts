@@ -93,7 +93,7 @@ ${
 ${newPasswordField('new_password', view.errors.new_password, layout)}
 <div>
 <p>${t('reclaim.ends')}</p>
-${reclaimConsequences()}
+${reclaimConsequences(layout)}
 </div>
 <button class="svc-button ${view.hasPassword ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
@@ -157,7 +157,7 @@ ${ownerInput(view.email)}
 ${view.choosesPassword && newPasswordField('password', view.errors.password, layout)}
 ${view.name && nameField({ ...view.name, problem: view.errors.name }, Boolean(view.errors.name) && !view.errors.password)}
 ${view.username !== undefined && usernameField(view.username, view)}
-<button class="svc-button first">${t('signup.button')}</button>
+${layout.agreement()}<button class="svc-button first">${t('signup.button')}</button>
 </form>`,
     })
 

@@ -153,16 +153,20 @@ const createPageOfLanguage = (layout: Layout, loginWith: LoginWith) => {
   const ways = { passkeys, loginWith }
   const frame = layout.frame({ title: t('login.title'), passkeys })
 
+  /** The button of a provider makes an account for those who have none. */
+  const providersOf = (view: LoginView, place?: 'above' | 'alone'): HtmlFragment | undefined =>
+    providerForms(view, place, view.signupOpen ? layout.agreement() : undefined)
+
   /** The line stands above the first of the ways below a form. */
   const belowForm = (view: LoginView): HtmlFragment =>
     passkeys
-      ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view, emailSignIn)}${providerForms(view, 'alone')}`
-      : html`${providerForms(view)}`
+      ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view, emailSignIn)}${providersOf(view, 'alone')}`
+      : html`${providersOf(view)}`
 
   /** Makes what stands above and below a form. */
   const aroundForm = (view: LoginView): { above: HtmlFragment | undefined; below: HtmlFragment } =>
     layout.providersFirst
-      ? { above: providerForms(view, 'above'), below: belowForm({ ...view, providers: [] }) }
+      ? { above: providersOf(view, 'above'), below: belowForm({ ...view, providers: [] }) }
       : { above: undefined, below: belowForm(view) }
 
   const byMail = (view: LoginView): HtmlFragment => {
@@ -174,7 +178,7 @@ const createPageOfLanguage = (layout: Layout, loginWith: LoginWith) => {
     frame.panel({
       below: emailSignIn && view.signupOpen ? wayToSignup(view) : undefined,
       body: html`${noticeOf(view)}
-${emailSignIn ? byMail(view) : html`${passkeys && html`${passkeyWay(view, false)}${view.providers.length > 0 && orLine()}`}${providerForms(view, 'alone')}`}
+${emailSignIn ? byMail(view) : html`${passkeys && html`${passkeyWay(view, false)}${view.providers.length > 0 && orLine()}`}${providersOf(view, 'alone')}`}
 ${forgotLink(layout, view)}`,
     })
 

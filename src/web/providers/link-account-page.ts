@@ -50,25 +50,28 @@ const otherProviders = ({ csrfToken, pending, hasPassword, providers }: LinkAcco
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-const reclaimForm = ({ csrfToken, pending, provider, email, hasPassword, providers }: LinkAccountView): HtmlFragment =>
+const reclaimForm = (
+  { csrfToken, pending, provider, email, hasPassword, providers }: LinkAccountView,
+  layout: Layout,
+): HtmlFragment =>
   html`<form method="post" action="${providerPath(provider.name, 'claim')}">
 ${csrfInput(csrfToken)}${pendingInput(pending)}
 <div>
 <p>${t.html('reclaim.about_provider', { provider: provider.label, email: bold(email) })}</p>
-${reclaimConsequences()}
+${reclaimConsequences(layout)}
 </div>
 <button class="svc-button ${hasPassword || providers.length > 0 ? 'second' : 'first'}">${t('reclaim.button')}</button>
 </form>`
 
 // The section is collapsed if the user can prove ownership in another way: reclaiming ends all other access to the
 // account.
-const reclaimSection = (view: LinkAccountView): HtmlFragment =>
+const reclaimSection = (view: LinkAccountView, layout: Layout): HtmlFragment =>
   view.hasPassword || view.providers.length > 0
     ? html`<details>
 <summary class="quiet">${t(view.hasPassword ? 'reclaim.open' : 'reclaim.open_provider')}</summary>
-${reclaimForm(view)}
+${reclaimForm(view, layout)}
 </details>`
-    : reclaimForm(view)
+    : reclaimForm(view, layout)
 
 const howToConnect = ({ provider, hasPassword, providers, ...view }: LinkAccountView): HtmlFragment => {
   const email = bold(view.email)
@@ -103,5 +106,5 @@ export const createLinkAccountPage =
       body: html`${loginLimited(layout, { ...view, returnTo: undefined })}
 <p>${howToConnect(view)}</p>
 ${view.hasPassword && passwordForm(view, layout)}${otherProviders(view)}
-${view.canReclaim ? reclaimSection(view) : layout.emailSignIn && byMail(view)}`,
+${view.canReclaim ? reclaimSection(view, layout) : layout.emailSignIn && byMail(view)}`,
     })

@@ -1,6 +1,7 @@
 import { createFirstFactorPage, type FirstFactorView } from './first-factor-page.ts'
 import type { ScreenServices } from '../site/frame.ts'
 import { readReturnTo, type ReturnTargets, withReturnTo } from '../../http/return-to.ts'
+import { speakToUser } from '../../http/page-language.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page, redirect } from '../../http/response.ts'
 import { ACCOUNT_PATH, firstFactorPath } from '../../http/step-up.ts'
@@ -19,9 +20,12 @@ const bringsToken = ({ form, query }: RequestContext): boolean =>
  */
 export const createFirstFactorLink = (
   deps: ReturnTargets &
-    Pick<ScreenServices, 'cookieWriter' | 'findCurrentSession' | 'layout' | 'pendingSignIns' | 'links'>,
+    Pick<
+      ScreenServices,
+      'cookieWriter' | 'findCurrentSession' | 'languages' | 'layout' | 'pendingSignIns' | 'links' | 'users'
+    >,
 ) => {
-  const { links, layout, findCurrentSession, pendingSignIns } = deps
+  const { languages, links, layout, findCurrentSession, pendingSignIns, users } = deps
   const firstFactorPage = createFirstFactorPage(layout)
   const { firstFactor } = links
 
@@ -32,7 +36,9 @@ export const createFirstFactorLink = (
     const session = await findCurrentSession(context)
     if (session) return session.userId
     const pending = readPending(deps, context)
-    return pending && (await pendingSignIns.isLive(pending)) ? pending.userId : undefined
+    if (!pending || !(await pendingSignIns.isLive(pending))) return undefined
+    speakToUser(languages, (await users.find(pending.userId))?.language)
+    return pending.userId
   }
 
   const render = (

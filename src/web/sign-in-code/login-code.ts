@@ -5,6 +5,7 @@ import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { AccountFactors } from '../../second-factor/second-factors.ts'
+import { speakToUser } from '../../http/page-language.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
@@ -30,6 +31,7 @@ export const createLoginCode = (
       ScreenServices,
       | 'accountLog'
       | 'findCurrentSession'
+      | 'languages'
       | 'log'
       | 'oauth'
       | 'layout'
@@ -41,7 +43,7 @@ export const createLoginCode = (
       | 'users'
     >,
 ) => {
-  const { layout, users, providers, knownBrowsers } = deps
+  const { layout, languages, users, providers, knownBrowsers } = deps
   const loginCodePage = createLoginCodePage(layout)
   const end = createCodeEnd(deps)
 
@@ -54,6 +56,7 @@ export const createLoginCode = (
     // "Log in as someone else" must not lead straight back here.
     stayAtLogin(deps, context)
     const user = await users.find(pending.userId)
+    speakToUser(languages, user?.language)
     const { connect } = pending
     return loginCodePage({
       csrfToken: context.csrfToken,

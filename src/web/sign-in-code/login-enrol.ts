@@ -5,6 +5,7 @@ import { type ReturnTargets, returnToParameter } from '../../http/return-to.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PendingSignIn } from '../../sign-in/pending-sign-ins.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
+import { speakToUser } from '../../http/page-language.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
@@ -29,6 +30,7 @@ export const createLoginEnrol = (
     Pick<
       ScreenServices,
       | 'accountLog'
+      | 'languages'
       | 'layout'
       | 'pendingSignIns'
       | 'links'
@@ -38,7 +40,7 @@ export const createLoginEnrol = (
       | 'users'
     >,
 ) => {
-  const { layout, users, secondFactors, accountLog } = deps
+  const { layout, languages, users, secondFactors, accountLog } = deps
   const loginEnrolPage = createLoginEnrolPage(layout)
 
   const offerSetUp = async ({ form }: RequestContext, { id, userId }: PendingSignIn, email: string) => {
@@ -54,7 +56,8 @@ export const createLoginEnrol = (
   ): Promise<string> => {
     // "Log in as someone else" must not lead straight back here.
     stayAtLogin(deps, context)
-    const email = (await users.find(pending.userId))?.email ?? ''
+    const { email = '', language } = (await users.find(pending.userId)) ?? {}
+    speakToUser(languages, language)
     return loginEnrolPage({
       csrfToken: context.csrfToken,
       returnTo: returnToParameter(returnToAfter(deps, context, pending), deps),

@@ -17,6 +17,7 @@ export type SignInServices = SessionServices &
     ScreenServices,
     | 'afterSignupUrl'
     | 'homeUrl'
+    | 'languages'
     | 'oauth'
     | 'layout'
     | 'pendingSignIns'

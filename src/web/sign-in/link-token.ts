@@ -4,6 +4,7 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { Services } from '../../http/services.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { EventFacts } from '../../audit/account-log.ts'
+import { speakToUser } from '../../http/page-language.ts'
 import { type HttpResponse, page } from '../../http/response.ts'
 import type { FormAttempt, Refusal } from '../../http/route.ts'
 import { findBrowserSessions } from './start-session.ts'
@@ -26,17 +27,22 @@ export interface NamedLink {
   token: string
 }
 
+type LinkServices = Pick<Services, 'languages' | 'links' | 'users'>
+
 /**
- * Finds the link of a request, and does not use it up: `GET` and `HEAD` change nothing, since mail scanners follow
- * links. A link that is not good is a `DeadLinkError`, for which the responder shows the page.
+ * Finds the link of a request, and goes on in the language of its user, as the message with it did. It does not use the
+ * link up: `GET` and `HEAD` change nothing, since mail scanners follow links. A link that is not good is a
+ * `DeadLinkError`, for which the responder shows the page.
  */
 export const requireLink = async (
-  { links }: Pick<Services, 'links'>,
+  { languages, links, users }: LinkServices,
   context: RequestContext,
   ...purposes: [LinkPurpose, ...LinkPurpose[]]
 ): Promise<NamedLink> => {
   const token = requireToken(context)
-  return { token, link: await links.issued.require(purposes, token) }
+  const link = await links.issued.require(purposes, token)
+  if (link.userId !== undefined) speakToUser(languages, (await users.find(link.userId))?.language, true)
+  return { token, link }
 }
 
 /**
@@ -73,7 +79,7 @@ interface LinkForm {
 
 /** Makes the page that a live link opens, and its form. */
 export const createLinkForm = (
-  deps: Pick<Services, 'links'>,
+  deps: LinkServices,
   purposes: readonly [LinkPurpose, ...LinkPurpose[]],
   { render, act, about, instead }: LinkForm,
 ) => {

@@ -86,19 +86,25 @@ ${nameField({ ...name, problem: errors.name }, focus === 'name')}`
 }${username !== undefined && usernameField(username, errors, focus)}`
 }
 
+/** Tells whether the sentence stands above the buttons of providers, which come first. */
+const isAgreedAbove = ({ providers }: SignupView, { providersFirst }: Layout): boolean =>
+  providersFirst && providers.length > 0
+
 /** The account is made once the code was typed, or the link opened. */
 const mailForm = (
   view: SignupView,
-  { agreement }: Layout,
+  layout: Layout,
 ): HtmlFragment => html`<form method="post" action="/auth/login/email" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${emailField(view, true)}
-${agreement()}<button class="svc-button first">${t('email_sign_in.button')}</button>
+${!isAgreedAbove(view, layout) && layout.agreement()}<button class="svc-button first">${t('email_sign_in.button')}</button>
 </form>
 `
 
-const around = (form: HtmlFragment, view: SignupView, { providersFirst }: Layout): HtmlFragment =>
-  providersFirst ? html`${providerForms(view, 'above')}${form}` : html`${form}${providerForms(view)}`
+const around = (form: HtmlFragment, view: SignupView, layout: Layout): HtmlFragment =>
+  layout.providersFirst
+    ? html`${providerForms(view, 'above', layout.agreement())}${form}`
+    : html`${form}${providerForms(view)}`
 
 /** Tells whether it is the form of a service without special settings, in which nothing has been entered yet. */
 const isUsual = ({ email, username, name, acceptedDomains, errors, problem }: SignupView): boolean =>
@@ -131,7 +137,7 @@ ${around(
   html`<form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isUsual(view) ? usualFields : fields(view, focus, layout)}
-${layout.agreement()}<button class="svc-button first">${t('signup.button')}</button>
+${!isAgreedAbove(view, layout) && layout.agreement()}<button class="svc-button first">${t('signup.button')}</button>
 </form>
 `,
   view,
@@ -159,7 +165,7 @@ export const createSignupPage = (layout: Layout) => {
     const body = view.byMail
       ? around(mailForm(view, layout), view, layout)
       : html`<p>${t('signup.by_provider')}</p>
-${layout.agreement()}${providerForms(view, 'alone')}`
+${providerForms(view, 'alone', layout.agreement())}`
     return layout.panel({ title: t('signup.title'), below: wayToLogin(view), body })
   }
 }

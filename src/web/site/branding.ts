@@ -38,6 +38,8 @@ export interface Branding {
   passkeys?: boolean | undefined
   /** This tells whether users sign in by mail; by default they do not. */
   emailSignIn?: boolean | undefined
+  /** This tells whether users connect applications of others; by default they do not. */
+  clients?: boolean | undefined
 }
 
 export interface HeadDeps {

@@ -63,6 +63,7 @@ export interface Layout {
   passkeys: boolean
   emailSignIn: boolean
   providersFirst: boolean
+  clients: boolean
   support: Support
   agreement: FootLinks['agreement']
   mailIsOn: boolean
@@ -156,6 +157,7 @@ ${below && html`<p>${below}</p>`}${requestId !== undefined && html`<p>${requestN
     passkeys: branding.passkeys ?? false,
     emailSignIn: branding.emailSignIn ?? false,
     providersFirst: branding.providersFirst ?? false,
+    clients: branding.clients ?? false,
     support,
     agreement: footLinks.agreement,
     mailIsOn: branding.mailIsOn ?? false,

@@ -177,13 +177,14 @@ export const wayOn = ({ problem, returnTo }: Pick<EntryView, 'problem' | 'return
 
 /**
  * Makes the buttons of the external providers, below or above the form if there is one. They are empty if there are no
- * providers.
+ * providers. `agreement` stands right above them.
  */
 export const providerForms = (
   { csrfToken, providers, returnTo, lastWay }: Pick<EntryView, 'providers' | 'csrfToken' | 'returnTo' | 'lastWay'>,
   place: 'below' | 'above' | 'alone' = 'below',
+  agreement?: HtmlFragment,
 ): HtmlFragment | undefined => {
   const hiddenInputs = returnToInput(returnTo)
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: continueWith, lastWay })
-  return buttons && html`${place === 'below' && orLine()}${buttons}${place === 'above' && orLine()}`
+  return buttons && html`${place === 'below' && orLine()}${agreement}${buttons}${place === 'above' && orLine()}`
 }

@@ -17,7 +17,7 @@ import {
 import { createUserAgent, urlEncoded, type UserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
-import { tokenOf } from '../../support/recovery/reset.ts'
+import { openReset, resetBy, resetTokenOf, tokenOf, withNewPassword } from '../../support/recovery/reset.ts'
 import { createUser } from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
 
@@ -227,6 +227,9 @@ const countNotices = async (email: string): Promise<number> => {
   return rows.filter(({ purpose }) => purpose === 'application_connected').length
 }
 
+const FUTURE = 'Connected applications are disconnected too.'
+const PAST = 'Connected applications were disconnected too.'
+
 test('the first grant to a client is told by mail, whatever the setting of notices; "This wasn’t me" ends it', async () => {
   const { person, agent } = await owner()
   const tokens = await trade(agent, LASTING)
@@ -246,10 +249,33 @@ test('the first grant to a client is told by mail, whatever the setting of notic
   assert.equal(await refresh(tokens), 200, 'a refused password changes nothing')
   assertRedirect(await browser.post('/auth/account/not-me', form), '/')
   assert.equal(await refresh(tokens), 400)
+  assert.ok((await smtp.receivedFor(person.email, 2)).text.includes(`All devices were logged out. ${PAST}`))
   await assertSignedOut(agent)
   await assertCannotLogIn(service, person)
   assertPage(await newAgent(service).get(path), 410)
   consentForm(await browser.get(authorizePath(client.id, LASTING)))
+})
+
+test('a message about a new password tells that applications were disconnected, where one was', async () => {
+  const [{ person, agent }, { person: other }] = [await owner(), await owner()]
+  await trade(agent, LASTING)
+  const { text: connected } = await smtp.receivedFor(person.email)
+  assert.ok(connected.includes(`and you choose a new password. ${FUTURE}`), connected)
+  const account = await agent.get('/auth/account')
+  assert.ok(account.text.includes(`This logs out your other devices. ${FUTURE}`))
+  for (const [count, { email, password }] of [[2, person] as const, [1, other] as const]) {
+    const token = await resetTokenOf(service, email)
+    const page = await openReset(newAgent(service), token)
+    assert.ok(page.text.includes(`This logs out all your other devices. ${FUTURE}`), page.text)
+    await resetBy(newAgent(service), token, `new ${password}`)
+    const { subject, text } = await smtp.receivedFor(email, count)
+    assert.equal(subject, 'Your password was reset')
+    assert.equal(text.includes(`All devices were logged out. ${PAST}`), count === 2, text)
+  }
+  await trade(await loggedIn(service, withNewPassword(person)), HANGING)
+  await service.cli(['users', 'set-password', person.email], { input: 'a word of an operator' })
+  const { text } = await smtp.receivedFor(person.email, 3)
+  assert.ok(text.includes(`has a new password. All devices were logged out. ${PAST}`), text)
 })
 
 test('further grants to a client are not told, until it was disconnected', async () => {
@@ -289,7 +315,7 @@ test('an address that nobody has proved learns no name that a stranger could hav
     assert.equal((await ask(fields)).status, 200)
     const { subject, text, html } = await smtp.receivedFor(person.email)
     assert.equal(subject, 'An application was connected to your account')
-    assert.match(text, /^Where: A program on a device$/m)
+    assert.match(text, /^Where it runs: A program on a device$/m)
     assert.equal(`${text}${html}`.includes('evil.example'), isProved, 'a name of its own goes to its owner alone')
   }
 })

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { logOut, newAgent, newPerson, signUp, type Person } from '../../support/client/accounts.ts'
 import { createBackend } from '../../support/client/backend.ts'
-import { createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
+import { type Answer, createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
 import { startMailedService } from '../../support/email/email-change.ts'
+import { openReset, resetBy, resetTokenOf } from '../../support/recovery/reset.ts'
+import { setUpApp } from '../../support/second-factor/app-set-up.ts'
 import { listUsers, runJsonCommandOf } from '../../support/service/operator-commands.ts'
 
 const { service, smtp, newUser } = await startMailedService({
@@ -106,6 +108,60 @@ describe('the language of a user', () => {
       .map((each): { email: string; language?: string } => JSON.parse(each))
     assert.equal(lines.find(({ email }) => email === imported.email)?.language, 'pt-BR')
     assert.ok((await listUsers(service)).every((user) => 'language' in user))
+  })
+})
+
+const isIn = ({ text }: Answer, tag: string): void => assert.match(text, new RegExp(`<html lang="${tag}"`))
+
+describe('the page of a user who has proved something is in their language', () => {
+  test('where a code comes after the password, also if it is wrong; a choice for the browser counts more', async () => {
+    const { person, agent } = await signedUpIn(PSEUDO)
+    await setUpApp(agent, Date.now())
+    const browser = newAgent(service)
+    const login = await browser.post('/auth/login', person, { 'accept-language': 'en' })
+    isIn(await browser.get('/auth/login/code'), 'qps')
+    assert.equal(login.location, '/auth/login/code')
+    const refused = await browser.post('/auth/login/code', { code: '000000' })
+    assert.equal(refused.status, 401)
+    isIn(refused, 'qps')
+    isIn(await browser.get('/auth/login'), 'en')
+    isIn(await browser.get('/auth/login/code?ui_locales=en'), 'en')
+    await browser.post('/auth/language', { language: 'en' })
+    isIn(await browser.get('/auth/login/code'), 'en')
+  })
+
+  test('where a link was opened, also where another user is signed in, and not where the link is dead', async () => {
+    const [{ person }, { agent: other }] = [await signedUpIn(PSEUDO), await signedUpIn({})]
+    const token = await resetTokenOf(service, person.email)
+    for (const browser of [newAgent(service), other]) {
+      isIn(await openReset(browser, token), 'qps')
+      isIn(await resetBy(browser, token, 'short'), 'qps')
+    }
+    const [link, browser] = [`/auth/password/reset?token=${token}`, newAgent(service)]
+    isIn(await browser.get(`${link}&ui_locales=en`), 'en')
+    await resetBy(newAgent(service), token, `new ${person.password}`)
+    const dead = await browser.get(link)
+    assert.equal(dead.status, 410)
+    isIn(dead, 'en')
+  })
+
+  test('of an invitation, of an address to confirm and of a login by a link', async () => {
+    const invited = newPerson()
+    const { url } = await runJsonCommandOf<{ url: string }>(service, [
+      'users',
+      'invite',
+      invited.email,
+      '--language',
+      'qps',
+    ])
+    isIn(await newAgent(service).get(url.slice(service.url.length)), 'qps')
+    const { person, agent } = await signedUpIn(PSEUDO)
+    const next = newPerson().email
+    await agent.post('/auth/account/email', { email: next })
+    const { link } = await smtp.receivedFor(next)
+    isIn(await newAgent(service).get(link.slice(service.url.length)), 'qps')
+    const made = await runJsonCommandOf<{ url: string }>(service, ['users', 'sign-in-link', person.email])
+    isIn(await newAgent(service).get(made.url.slice(service.url.length)), 'qps')
   })
 })
 

@@ -189,7 +189,7 @@ describe('§4.3 no unverified local account can be used to lie in wait for its o
     assert.equal((await database.rows('SELECT id FROM sessions WHERE user_id = ?', user.id)).length, 1)
     const late = await reclaim(agent, pending)
     assertNoSession(agent, late, 400)
-    assert.match(late.text, /Already used/)
+    assert.match(late.text, /This step is already done/)
     assert.ok(late.text.includes('name="return_to" value="/kept"'), late.text)
     await assertReclaimed(answers[0]?.status === 303 ? one : other, user.id, attacker, person)
   })

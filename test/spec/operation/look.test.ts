@@ -9,6 +9,7 @@ import { toHex } from '../../../src/lib/colour.ts'
 import { parseOwnStyle } from '../../../src/lib/own-style.ts'
 import { adminSettings, newAdminBrowser } from '../../support/admin/origin-admin.ts'
 import { newAgent } from '../../support/client/accounts.ts'
+import { startSmtpServer } from '../../support/network/smtp-server.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { startServiceWith } from '../../support/provider/provider-service.ts'
 import type { Environment } from '../../support/service/command.ts'
@@ -78,6 +79,28 @@ test('SVC_PROVIDERS_FIRST puts the buttons of providers above the forms of login
     const agent = newAgent(await startServiceWith({ corp }, { t, env }))
     for (const page of ['/auth/login', '/auth/signup'])
       assert.deepEqual(orderOf((await agent.get(page)).text, marks), expected, `${value} ${page}`)
+  }
+})
+
+test('§8.8 what users agree to is said where a provider or a code by mail makes an account, and not where signup is closed', async (t) => {
+  const smtp = await startSmtpServer({ t })
+  const agreed = 'By creating an account, you agree to our <a href="/terms">terms of use</a>.'
+  for (const [signup, where] of [
+    ['on', ['login', 'code']],
+    ['providers', ['login']],
+    ['off', []],
+  ] as const) {
+    const env = { ...smtp.env, SVC_TERMS_URL: '/terms', SVC_EMAIL_SIGN_IN: 'on', SVC_SIGNUP: signup }
+    const agent = newAgent(await startServiceWith({ corp }, { t, env }))
+    const login = await agent.get('/auth/login')
+    const code = await agent.post('/auth/login/email', { email: 'ada@example.com' })
+    assert.match(code.text, /name="code"/)
+    const found = Object.entries({ login, code }).filter(([, { text }]) => text.includes(agreed))
+    assert.deepEqual(
+      found.map(([name]) => name),
+      where,
+      signup,
+    )
   }
 })
 

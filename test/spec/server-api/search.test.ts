@@ -1,6 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { adminSettings } from '../../support/admin/origin-admin.ts'
 import { createBackend } from '../../support/client/backend.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { databaseChoice } from '../../support/database/database-choice.ts'
@@ -50,6 +51,29 @@ describe('§10.5 search', () => {
     assert.deepEqual(await found('search.ex', '&disabled=true'), [])
     assert.deepEqual(await found('a', '&limit=1'), ['ada.lovelace@search.example'])
   })
+
+  if (!isSqlite)
+    test('svc doctor misses the index where administrators search among many users, until there is one', async (t) => {
+      const own = await startService({ t, env: await adminSettings() })
+      const users = await openDatabase(own, t)
+      const codes = async (): Promise<string[]> => {
+        const { stdout } = await own.cli(['doctor', '--json'])
+        return (JSON.parse(stdout) as { findings: { code: string }[] }).findings.map(({ code }) => code)
+      }
+      const addUsers = (from: number, to: number) =>
+        users.rows(`INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at, updated_at)
+          SELECT n, n || '@many.example', n || '@many.example', 'name' || n, '[]', 0, 1, 1
+          FROM generate_series(${from}, ${to}) AS n`)
+      await addUsers(1, 5000)
+      assert.ok(!(await codes()).includes('search_unindexed'))
+      await addUsers(5001, 5001)
+      assert.ok((await codes()).includes('search_unindexed'))
+      const refused = await own.cli(['database', 'index'])
+      assert.match(refused.stderr, /CREATE EXTENSION pg_trgm/)
+      await users.rows('CREATE EXTENSION pg_trgm')
+      await runCommandOf(own, ['database', 'index'])
+      assert.ok(!(await codes()).includes('search_unindexed'))
+    })
 
   if (isSqlite)
     test('a deleted user is gone from the files, the index and the log included', async () => {

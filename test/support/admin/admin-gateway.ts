@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { COMMANDS, requirePrograms, startProgram } from '../gateway/gateway.ts'
-import { GATEWAYS, replaced } from '../gateway/gateway-configuration.ts'
+import { CONFIGURATION, replaced } from '../gateway/gateway-configuration.ts'
 import { createAuthority } from '../network/certificates.ts'
 import { freePort } from '../network/free-port.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -80,12 +80,13 @@ const envoy = ({ folder, port, svc }: Place): string => {
   return listener
 }
 
-/** The part of a file beside dynamic.yml, in a static configuration with nothing else. */
+/** The static configuration, which names the entry point, has nothing else here. */
 const traefik = ({ folder, port, svc }: Place): string => {
+  const provider = `providers:\n  file:\n    filename: ${path.join(folder, CONFIGURATION)}\n`
+  const entryPoint = `entryPoints:\n  websecure:\n    address: "127.0.0.1:${port}"\n`
+  writeFileSync(path.join(folder, 'static.yml'), entryPoint + provider)
   const site = replaced(deployed('traefik/admin.yml'), 'http://127.0.0.1:8081', `http://127.0.0.1:${svc}`)
-  const files = `certFile: ${folder}/tls.pem\n      keyFile: ${folder}/tls.key`
-  writeFileSync(path.join(folder, 'admin.yml'), `${site}\ntls:\n  certificates:\n    - ${files}\n`)
-  return `entryPoints:\n  websecure:\n    address: "127.0.0.1:${port}"\nproviders:\n  file:\n    directory: ${folder}\n`
+  return `${site}\ntls:\n  certificates:\n    - certFile: ${folder}/tls.pem\n      keyFile: ${folder}/tls.key\n`
 }
 
 const CONFIGURATIONS = { nginx, Caddy: caddy, HAProxy: haproxy, Traefik: traefik, Envoy: envoy, Apache: apache }
@@ -111,7 +112,7 @@ export const startAdminGateway = async (
   writeFileSync(path.join(folder, 'tls.pem'), certificate)
   writeFileSync(path.join(folder, 'tls.key'), key)
   writeFileSync(path.join(folder, 'both.pem'), certificate + key)
-  const file = path.join(folder, 'configuration')
+  const file = path.join(folder, CONFIGURATION)
   writeFileSync(file, CONFIGURATIONS[name]({ folder, port, svc }))
   await startProgram(COMMANDS[name](file, folder), { port, cwd: folder, ...(t && { t }) })
   const publicKey = createPublicKey(certificate).export({ type: 'spki', format: 'der' })

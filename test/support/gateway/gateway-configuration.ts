@@ -27,6 +27,9 @@ export type Ports = {
   check: number
 }
 
+/** The file of a gateway's configuration. Some go by the end of its name. */
+export const CONFIGURATION = 'configuration.yml'
+
 /** The origin in place of https://example.com. */
 export const PUBLIC_ORIGIN = 'http://members.example'
 const HOST = new URL(PUBLIC_ORIGIN).host
@@ -120,17 +123,18 @@ ${replaced(replaced(text, 'https://example.com', PUBLIC_ORIGIN), '/etc/apache2/s
 `
 }
 
-/** Its file beside the static one has everything but the port. */
+/** The static configuration stands in a file beside it, and has only ports. */
 const traefik = (ports: Ports, folder: string): string => {
   const dynamic = replaced(
     withBackends(readDeploy('traefik/dynamic.yml'), ports),
     'Host(`example.com`)',
-    `Host(\`${HOST}\`)`,
+    `(Host(\`${HOST}\`) || Host(\`localhost\`))`,
   )
   const [documented, itself] = ['127.0.0.1:8079', `127.0.0.1:${ports.check}`]
-  writeFileSync(path.join(folder, 'dynamic.yml'), replaced(dynamic, documented, itself))
   const text = replaced(readDeploy('traefik/traefik.yml'), '":80"', `"127.0.0.1:${ports.gateway}"`)
-  return replaced(replaced(text, documented, itself), '/etc/traefik', folder)
+  const leading = replaced(text, '/etc/traefik/dynamic.yml', path.join(folder, CONFIGURATION))
+  writeFileSync(path.join(folder, 'static.yml'), replaced(leading, documented, itself))
+  return replaced(dynamic, documented, itself)
 }
 
 const envoy = (ports: Ports): string => {

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards, beforeExit } from '../cleanup.ts'
 import { freePort, listensOn } from '../network/free-port.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-import { type GatewayName, gatewayConfiguration, type Ports } from './gateway-configuration.ts'
+import { eventually } from '../wait.ts'
+import { CONFIGURATION, type GatewayName, gatewayConfiguration, type Ports } from './gateway-configuration.ts'
 import { GATEWAY_PACKAGES, missingPrograms, OTHER_PROGRAMS } from './gateway-packages.ts'
 
 const untilListening = async (child: ChildProcess, port: number, output: () => string): Promise<void> => {
@@ -67,16 +68,23 @@ export const COMMANDS: Record<GatewayName, (file: string, folder: string) => str
   nginx: (file, folder) => ['nginx', '-p', folder, '-e', 'stderr', '-c', file],
   Caddy: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   HAProxy: (file) => ['haproxy', '-q', '-f', file],
-  Traefik: (file) => [OTHER_PROGRAMS.Traefik ?? '', `--configFile=${file}`],
+  Traefik: (_file, folder) => [OTHER_PROGRAMS.Traefik ?? '', `--configFile=${path.join(folder, 'static.yml')}`],
   // Envoy reads no file below /dev, where the folders of tests may be.
-  Envoy: (file) => [
-    ...[OTHER_PROGRAMS.Envoy ?? '', '--use-dynamic-base-id', '--log-level', 'error'],
-    ...['--config-yaml', readFileSync(file, 'utf8')],
-  ],
+  Envoy: (file) => {
+    const text = readFileSync(file, 'utf8')
+    return [OTHER_PROGRAMS.Envoy ?? '', '--use-dynamic-base-id', '--log-level', 'error', '--config-yaml', text]
+  },
   // One process, so that ending it ends its threads, too.
   'Caddy of compose': (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   Apache: (file) => ['apache2', '-X', '-f', file],
 }
+
+/** Traefik reads its routers after it has begun to listen, and answers 404 until then. */
+const untilRouting = (port: number): Promise<void> =>
+  eventually('Traefik has its routers', async () => {
+    const { status } = await fetch(`http://localhost:${port}/auth/health`)
+    return status !== 404
+  })
 
 /**
  * Starts a gateway with its configuration in deploy/. `change` may edit the text, and write files to
@@ -99,8 +107,9 @@ export const startGateway = async (
 ): Promise<number> => {
   requirePrograms()
   const [gateway, check] = [givenPort ?? (await freePort()), await freePort()]
-  const file = path.join(folder, 'configuration.yml')
+  const file = path.join(folder, CONFIGURATION)
   writeFileSync(file, change(gatewayConfiguration[name]({ ...backends, gateway, check }, folder)))
   await startProgram(COMMANDS[name](file, folder), { port: gateway, cwd: folder, t })
+  if (name === 'Traefik') await untilRouting(gateway)
   return gateway
 }
