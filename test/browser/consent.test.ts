@@ -38,7 +38,7 @@ const isWatched = (opener: Page): Promise<unknown> => opener.evaluate('!opened.c
 
 test('a client watches the window that it has opened until that is back, and Allow waits on the way', async () => {
   const person = await newUser()
-  const visitor = await openWindow(browser, service)
+  const visitor = await openWindow(browser, service, { isEverywhere: true })
   const { page: opener, context } = visitor
   await stopClock(context)
   await opener.goto(`${CLIENT_ORIGIN}/opener`)
@@ -77,7 +77,7 @@ test('a client watches the window that it has opened until that is back, and All
 for (const scripts of [true, false])
   test(`a login leads to consent and on to a program by its scheme, with scripts ${scripts ? 'on' : 'off'}`, async () => {
     const person = await newUser()
-    const visitor = await openWindow(browser, service, { scripts })
+    const visitor = await openWindow(browser, service, { scripts, isEverywhere: true })
     const { page, context } = visitor
     await visitor.open(authorizePath(client.id, { redirect_uri: SCHEME_URI, resource }))
     await logInInWindow(visitor, person)

@@ -22,7 +22,7 @@ const hostile = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
 )
 /** Those of the list, and made-up ones. */
-const RUNS: fc.Parameters<[string]> = { numRuns: HOSTILE.length + 13, examples: HOSTILE.map((text) => [text]) }
+const RUNS = { numRuns: HOSTILE.length + 13, examples: HOSTILE.map((text): [string] => [text]) }
 
 const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true }
 

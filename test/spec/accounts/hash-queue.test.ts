@@ -4,13 +4,13 @@ import { test } from 'node:test'
 import { type Person, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
-import { startService } from '../../support/service/service.ts'
+import { HASHES_THAT_WAIT } from '../../support/service/command.ts'
+import { startServiceProcess } from '../../support/service/service-process.ts'
 import { eventually } from '../../support/wait.ts'
 
 const WAITING = 150
-const service = await startService({
-  fullHashes: true,
-  env: { SVC_HASHES_AT_ONCE: '1', SVC_HASH_QUEUE: String(WAITING) },
+const service = await startServiceProcess({
+  env: { NODE_OPTIONS: HASHES_THAT_WAIT, SVC_HASHES_AT_ONCE: '1', SVC_HASH_QUEUE: String(WAITING) },
 })
 
 const logInFrom = (address: string, { email, password }: Person): Promise<Answer> =>
