@@ -159,7 +159,7 @@ test('no page in any state violates an accessibility rule, light or dark, is wid
 
 test('no page is cut or wider than a small phone where all texts are longer', async () => {
   await withPage({ viewport: NARROW, javaScriptEnabled: false }, async (page) => {
-    // In the place of the page that is there, under its policy: that costs a fifth of opening it.
+    // In the place of the page that is there, under its policy, which costs a third of opening it.
     await page.goto(`/login?${PSEUDO}`)
     for (const [name, view] of Object.entries(states)) {
       await page.setContent(inLanguage(languages.get(PSEUDO), () => view(pages)))
