@@ -20,6 +20,15 @@ export type Revocation = {
   expires_at: string
 }
 
+/** Checks how long an entry is kept. The clock of a server goes on between its two times. */
+export const assertIsKept = (
+  { at, expires_at: expiresAt }: Pick<Revocation, 'at' | 'expires_at'>,
+  keptMs: number,
+): void => {
+  const isMs = Date.parse(expiresAt) - Date.parse(at)
+  assert.ok(isMs >= keptMs && isMs < keptMs + 60_000, `${isMs} ms in place of ${keptMs}`)
+}
+
 export type Page = { events: Revocation[]; next_cursor: string; more: boolean; complete: boolean }
 
 /** Sends a request for the feed with these parameters. */
