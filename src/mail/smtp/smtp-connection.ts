@@ -68,7 +68,10 @@ export const createSmtpConnection = ({ server: smtp, clientName, timeoutMs }: Sm
     return talk ? orBroken(answered((done) => start(talk, done))) : Promise.reject(new Error('not connected'))
   }
 
-  /** Loads the library. Its timeouts are no shorter than the time limit, which is kept elsewhere. */
+  /**
+   * Loads the library. Its timeouts, of which it counts some from moments of its own, come long after the time limit,
+   * which is kept elsewhere and says what happened.
+   */
   const begin = async (connection: Socket): Promise<Conversation> => {
     const { default: SmtpConversation } = await import('nodemailer/lib/smtp-connection')
     const { host, port, tls } = smtp
@@ -83,9 +86,9 @@ export const createSmtpConnection = ({ server: smtp, clientName, timeoutMs }: Sm
       ignoreTLS: tls === 'off',
       ...(tls === 'offered' && { tls: { rejectUnauthorized: false } }),
       name: clientName,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
+      connectionTimeout: 2 * timeoutMs,
+      greetingTimeout: 2 * timeoutMs,
+      socketTimeout: 2 * timeoutMs,
       socketCloseTimeout: 0,
     })
   }
